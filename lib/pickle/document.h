@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/budget.h"
+#include "base/error.h"
+#include "pickle/value.h"
+
+namespace cachetool::pickle {
+
+class Arena;
+
+/// Something that CPython's unpickler accepts but that no pickler writes.
+struct Deviation {
+  enum class Kind : std::uint8_t {
+    kSecondProto,         ///< a PROTO that is not the first opcode
+    kNestedFrame,         ///< FRAME inside a frame
+    kArgumentAcrossFrame, ///< an argument that runs past its frame's end
+    kFrameBeyondEnd,
+    kStackLeftovers,      ///< values left below the result at STOP
+    kSparsePut,           ///< PUT far beyond the memo's size
+    kMissingProto,        ///< no PROTO, or opcodes newer than the protocol named
+    kDroppedCall,         ///< a call whose result POP dropped: it would still have run
+    kTrailingBytes,       ///< bytes after STOP
+  };
+  Kind kind;
+  std::uint64_t offset;
+  std::string detail;
+};
+
+std::string_view deviation_name(Deviation::Kind kind);
+
+/// A decoded pickle. Owns the bytes (when given them), the arena and everything that values point to. Move-only; the
+/// addresses of nodes stay the same when it moves.
+class Document {
+ public:
+  Document();
+  ~Document();
+  Document(Document&&) noexcept;
+  Document& operator=(Document&&) noexcept;
+
+  const Value& root() const { return root_; }
+  std::string_view bytes() const { return bytes_; }
+  /// Offset just behind STOP.
+  std::uint64_t end() const { return end_; }
+  std::uint64_t trailing_bytes() const { return bytes_.size() - end_; }
+  int protocol() const { return protocol_; }
+  const std::vector<Deviation>& deviations() const { return deviations_; }
+  /// Calls whose result was dropped by POP or POP_MARK, and other values that no longer hang below the root.
+  const std::vector<Value>& dropped_calls() const { return dropped_; }
+  /// Every global that the pickle looked up, once each, in order of first use.
+  const std::vector<Value>& globals() const { return globals_; }
+  /// Every object (recorded call) in order of creation, for policies that judge calls.
+  const std::vector<Value>& calls() const { return calls_; }
+  /// Bytes taken from the budget at the peak.
+  std::uint64_t peak_memory() const { return peak_memory_; }
+
+ private:
+  friend class Machine;
+  std::string owned_;
+  std::string_view bytes_;
+  std::unique_ptr<Arena> arena_;
+  Value root_;
+  std::uint64_t end_ = 0;
+  int protocol_ = 0;
+  std::vector<Deviation> deviations_;
+  std::vector<Value> dropped_;
+  std::vector<Value> globals_;
+  std::vector<Value> calls_;
+  std::uint64_t peak_memory_ = 0;
+};
+
+/// Decodes the first pickle in `bytes`, which must stay alive as long as the result (zero copy). Follows CPython's C
+/// unpickler (Modules/_pickle.c, protocols 0 to 5) without ever importing or calling. Errors: kTruncated, kMalformed
+/// (with the offset of the opcode), kLimitMemory when `budget` runs out. Linear time.
+Expected<Document> parse(std::string_view bytes, Budget& budget);
+
+/// The same, taking ownership of the bytes.
+Expected<Document> parse_owned(std::string bytes, Budget& budget);
+
+}  // namespace cachetool::pickle

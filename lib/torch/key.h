@@ -1,0 +1,46 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/hash.h"
+
+namespace cachetool::torch {
+
+/// A name that torch makes from a SHA-256: one prefix letter ('f' FX graph key, 'a' AOTAutograd key, 'c' code hash, or
+/// none for a leaf) and the first 51 characters of lower-case base32 (255 of the 256 bits, so the last bit is zero
+/// here). 33 bytes, trivially copyable. Follows torch/_inductor/codecache.py: sha256_hash, code_hash (2.6).
+struct HashName {
+  char prefix = '\0';
+  Sha256Digest digest{};
+
+  /// Accepts exactly 51 base32 characters, with one of "fac" in front or nothing.
+  static std::optional<HashName> parse(std::string_view text);
+  std::string str() const;
+
+  friend bool operator==(const HashName&, const HashName&) = default;
+  friend auto operator<=>(const HashName&, const HashName&) = default;
+};
+
+struct HashNameHash {
+  std::size_t operator()(const HashName& name) const {
+    std::size_t value;
+    static_assert(sizeof(value) <= sizeof(name.digest));
+    __builtin_memcpy(&value, name.digest.data(), sizeof(value));
+    return value ^ static_cast<unsigned char>(name.prefix);
+  }
+};
+
+/// B(bytes): the leaf name of an entry file with these contents. torch/_inductor/codecache.py: sha256_hash.
+HashName content_hash(std::string_view bytes);
+
+/// 'c' + B(code) or 'c' + B(code + "||" + extra). torch/_inductor/codecache.py: code_hash.
+HashName code_hash(std::string_view code, std::string_view extra = {});
+
+/// Python's str.strip() on UTF-8 text: trims every code point that Python calls white space, at both ends.
+std::string_view python_strip(std::string_view text);
+
+}  // namespace cachetool::torch
