@@ -1,12 +1,20 @@
-# Warnings, sanitizers and coverage as one interface target that everything links.
+# Warnings, sanitizers, fuzzing and coverage as one interface target that everything links.
 add_library(cachetool_options INTERFACE)
 target_compile_options(cachetool_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor)
+if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # g++ leaves it out of -Wconversion: both compilers warn of the same.
+  target_compile_options(cachetool_options INTERFACE -Wno-sign-conversion)
+endif()
 if(CACHETOOL_WERROR)
   target_compile_options(cachetool_options INTERFACE -Werror)
 endif()
 if(CACHETOOL_SANITIZE)
-  target_compile_options(cachetool_options INTERFACE -fsanitize=${CACHETOOL_SANITIZE} -fno-omit-frame-pointer)
+  target_compile_options(cachetool_options INTERFACE
+    -fsanitize=${CACHETOOL_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(cachetool_options INTERFACE -fsanitize=${CACHETOOL_SANITIZE})
+endif()
+if(CACHETOOL_BUILD_FUZZERS)
+  target_compile_options(cachetool_options INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(CACHETOOL_COVERAGE)
   target_compile_options(cachetool_options INTERFACE --coverage)
@@ -16,3 +24,5 @@ find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
+message(STATUS "Build: ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}, "
+  "warnings as errors ${CACHETOOL_WERROR}, sanitizers '${CACHETOOL_SANITIZE}'")
