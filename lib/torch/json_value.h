@@ -8,13 +8,15 @@
 namespace cachetool::torch {
 
 struct JsonValueOptions {
-  bool full_strings = false;              ///< else strings over 4 KiB become {"$string": bytes, "sha256", "head"}
-  std::uint64_t max_nodes = 10'000'000;   ///< values written before {"$limit": …} stands for the rest (shared nodes unfold)
+  bool full_strings = false;  ///< else strings over 4 KiB become {"$string": bytes, "sha256", "head"}
+  std::uint64_t max_nodes =
+      10'000'000;  ///< values written before {"$limit": …} stands for the rest (shared nodes unfold)
   std::uint32_t max_depth = 1000;
 };
 
-/// Writes a decoded value the one way that cachetool writes values (docs/formats.md, "JSON values"): containers in order,
-/// instances as {"$class": …}, tensors as {"$tensor": …}, bytes as {"$bytes": …}. Never recurses on input depth.
+/// Writes a decoded value the one way that cachetool writes values (docs/formats.md, "JSON values"):
+/// containers in order, instances as {"$class": …}, tensors as {"$tensor": …}, bytes as {"$bytes": …}. Never
+/// recurses on input depth.
 void write_value(JsonWriter& json, const pickle::Value& value, const JsonValueOptions& options);
 
 /// Writes the members of an instance's merged state as an object without "$class": the `fields` of an entry.

@@ -10,9 +10,10 @@
 
 namespace cachetool::torch {
 
-/// A name that torch makes from a SHA-256: one prefix letter ('f' FX graph key, 'a' AOTAutograd key, 'c' code hash, or
-/// none for a leaf) and the first 51 characters of lower-case base32 (255 of the 256 bits, so the last bit is zero
-/// here). 33 bytes, trivially copyable. Follows torch/_inductor/codecache.py: sha256_hash, code_hash (2.6).
+/// A name that torch makes from a SHA-256: one prefix letter ('f' FX graph key, 'a' AOTAutograd key, 'c' code
+/// hash, or none for a leaf) and the first 51 characters of lower-case base32 (255 of the 256 bits, so the
+/// last bit is zero here). 33 bytes, trivially copyable. Follows torch/_inductor/codecache.py: sha256_hash,
+/// code_hash (2.6).
 struct HashName {
   char prefix = '\0';
   Sha256Digest digest{};

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "torch/entry_summary.h"
+
+namespace cachetool::torch {
+
+struct Decoded;
+
+/// Which torch wrote an entry, and how that is known. Never guessed: `exact` only where the entry says it.
+struct Release {
+  ReleaseFamily first = ReleaseFamily::kUnknown;  ///< oldest release that has all the fields of the entry
+  ReleaseFamily last =
+      ReleaseFamily::kUnknown;  ///< newest such release; the same as `first` when the dialect is unique
+  std::string exact;            ///< "2.9.1" or "2.9.1+cu128"; empty when unknown
+  std::string evidence;         ///< one sentence: "runnable_graph_str names torch version 2.9.1+cu128"
+};
+
+/// Follows the field sets in docs/formats.md, "Telling releases apart".
+Release identify_release(const Decoded& decoded);
+
+/// "2.9", or "unknown".
+std::string_view family_name(ReleaseFamily family);
+
+/// Version of the torch build whose `torch_version` key component has this hash (51 characters); empty when
+/// unknown.
+std::string_view release_of_identity(std::string_view component_hash);
+
+/// The component hash of a torch_key (32 bytes): B(pickle of it, protocol 4). torch/_inductor/codecache.py:
+/// torch_key.
+std::string identity_of_torch_key(std::string_view torch_key);
+
+}  // namespace cachetool::torch
