@@ -4,14 +4,17 @@
 
 namespace cachetool {
 
-/// A cap on the memory that decoding one input may take: stack, memo, marks and arena of the pickle machine and
-/// every nested payload draw on the same one. Charged for capacity, not for use. Not thread safe: one per input.
+/// A cap on the memory that decoding one input may take: stack, memo, marks and arena of the pickle machine
+/// and every nested payload draw on the same one. Charged for capacity, not for use. Not thread safe: one per
+/// input.
 class Budget {
  public:
   explicit Budget(std::uint64_t limit_bytes) : limit_(limit_bytes) {}
 
   /// The default for an input of `input_bytes`: 64 times it plus 4 MiB.
-  static Budget for_input(std::uint64_t input_bytes) { return Budget(input_bytes * 64 + (std::uint64_t{4} << 20)); }
+  static Budget for_input(std::uint64_t input_bytes) {
+    return Budget(input_bytes * 64 + (std::uint64_t{4} << 20));
+  }
 
   /// Takes `bytes` from the budget; false, and nothing taken, when less is left.
   [[nodiscard]] bool charge(std::uint64_t bytes) {

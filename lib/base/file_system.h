@@ -13,7 +13,8 @@
 
 namespace cachetool {
 
-/// One component of a path: not empty, no '/', no NUL, not "." or "..", at most 255 bytes. Any other bytes are allowed.
+/// One component of a path: not empty, no '/', no NUL, not "." or "..", at most 255 bytes. Any other bytes
+/// are allowed.
 class Name {
  public:
   static Expected<Name> parse(std::string_view text);
@@ -87,10 +88,11 @@ struct TempFile {
 enum class Replace : bool { kNo, kYes };
 enum class LockMode : bool { kShared, kExclusive };
 
-/// The only way to the disk for everything under lib/. Works on directory handles and single names, never on paths:
-/// each step is one openat(dir, name, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) and fstat, so nothing below a root follows a
-/// link or blocks on a FIFO, and mount points below the root are not crossed. Errors carry the name as their path;
-/// callers put the rest in front. Implementations: Posix, Memory, Fault (wraps another one).
+/// The only way to the disk for everything under lib/. Works on directory handles and single names, never on
+/// paths: each step is one openat(dir, name, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) and fstat, so nothing below
+/// a root follows a link or blocks on a FIFO, and mount points below the root are not crossed. Errors carry
+/// the name as their path; callers put the rest in front. Implementations: Posix, Memory, Fault (wraps
+/// another one).
 class FileSystem {
  public:
   virtual ~FileSystem() = default;
@@ -99,7 +101,8 @@ class FileSystem {
   /// kPermission, kNotRegular when it is no directory.
   virtual Expected<DirHandle> open_root(std::string_view path) = 0;
 
-  /// All names in `dir` except "." and "..", sorted bytewise. Names that vanish meanwhile may or may not be there.
+  /// All names in `dir` except "." and "..", sorted bytewise. Names that vanish meanwhile may or may not be
+  /// there.
   virtual Expected<std::vector<DirEntry>> list(const Directory& dir) = 0;
 
   virtual Expected<DirHandle> open_dir(const Directory& dir, const Name& name) = 0;
@@ -135,9 +138,9 @@ class FileSystem {
   virtual Expected<SpaceInfo> free_space(const Directory& dir) = 0;
 };
 
-/// Reads a whole file into `buffer` (which keeps its capacity up to 4 MiB for reuse). kLimitSize above `max_bytes`. A file
-/// that grows meanwhile is read to the size it had at its stat or to its end, whichever is less; one that shrinks is
-/// read to its new end.
+/// Reads a whole file into `buffer` (which keeps its capacity up to 4 MiB for reuse). kLimitSize above
+/// `max_bytes`. A file that grows meanwhile is read to the size it had at its stat or to its end, whichever
+/// is less; one that shrinks is read to its new end.
 Expected<FileStat> read_file(FileSystem& fs, const Directory& dir, const Name& name, std::uint64_t max_bytes,
                              std::string& buffer);
 

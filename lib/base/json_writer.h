@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,9 +16,14 @@ enum class JsonStyle : bool {
   kIndented,  ///< two spaces a level, for --json
 };
 
-/// Writes one JSON document as it is produced; keeps only the nesting stack. Output is ASCII: everything else is
-/// escaped as \uXXXX (lone surrogates in surrogatepass UTF-8 come out as \udXXX, bytes that are not UTF-8 as \udcXX,
-/// as CPython's "surrogateescape" does). Misuse (a key outside an object, a document left open) is an assertion.
+/// Appends `text` as a JSON string with its quotes, escaped as JsonWriter does.
+void append_json_string(std::string& out, std::string_view text);
+
+/// Writes one JSON document as it is produced; keeps only the nesting stack. Output is ASCII: everything else
+/// is escaped as \uXXXX (lone surrogates in surrogatepass UTF-8 come out as \udXXX, bytes that are not UTF-8
+/// as \udcXX, as CPython's "surrogateescape" does), with the escapes of Python's json.dumps. No newline at
+/// the end. Hands bytes to the sink in pieces of about 64 KiB, at `flush` and at destruction. Misuse (a key
+/// outside an object, a document left open) is an assertion.
 class JsonWriter {
  public:
   explicit JsonWriter(OutputSink& sink, JsonStyle style = JsonStyle::kCompact);
@@ -47,6 +53,9 @@ class JsonWriter {
   void member(std::string_view name, const char* value) { key(name), string(value); }
   void member(std::string_view name, std::int64_t value) { key(name), integer(value); }
   void member(std::string_view name, std::uint64_t value) { key(name), unsigned_integer(value); }
+  void member(std::string_view name, int value) { key(name), integer(value); }
+  void member(std::string_view name, std::uint32_t value) { key(name), unsigned_integer(value); }
+  void member(std::string_view name, double value) { key(name), number(value); }
   void member(std::string_view name, bool value) { key(name), boolean(value); }
 
   /// Hands buffered bytes to the sink.
@@ -59,6 +68,7 @@ class JsonWriter {
     bool empty;
   };
   void before_value();
+  void separate();
   void newline();
   void close(char bracket);
 
@@ -66,6 +76,7 @@ class JsonWriter {
   JsonStyle style_;
   std::vector<Level> stack_;
   bool after_key_ = false;
+  bool begun_ = false;
   std::string buffer_;
 };
 

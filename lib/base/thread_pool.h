@@ -6,8 +6,8 @@
 
 namespace cachetool {
 
-/// A fixed number of worker threads with a bounded queue: `submit` blocks while the queue is full, so a producer can't
-/// run ahead of the workers. Destruction waits for everything submitted.
+/// A fixed number of worker threads with a bounded queue: `submit` blocks while the queue is full, so a
+/// producer can't run ahead of the workers. Destruction waits for everything submitted.
 class ThreadPool {
  public:
   /// `threads` 0 means one per processor that this process may use.
@@ -26,9 +26,9 @@ class ThreadPool {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Runs `work(i)` for i in [0, count) on the pool and then `deliver(i)` for the same i in order, on the calling thread.
-/// At most `window` items are between work and delivery, so memory stays bounded however many there are.
-/// `deliver` returns false to stop early.
+/// Runs `work(i)` for i in [0, count) on the pool and then `deliver(i)` for the same i in order, on the
+/// calling thread. At most `window` items are between work and delivery, so memory stays bounded however many
+/// there are. `deliver` returns false to stop early.
 void ordered_parallel(ThreadPool& pool, std::size_t count, std::size_t window,
                       const std::function<void(std::size_t)>& work,
                       const std::function<bool(std::size_t)>& deliver);

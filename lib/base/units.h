@@ -20,7 +20,8 @@ std::string format_age(std::int64_t nanoseconds);
 /// "2026-11-30T12:34:56Z" (UTC) for nanoseconds since the epoch.
 std::string format_time_utc(std::int64_t ns_since_epoch);
 
-/// Sizes as users write them: "10G", "1.5M", "64KiB", "4096" (IEC, bytes without a unit). kUsage on anything else.
+/// Sizes as users write them: "10G", "1.5M", "64KiB", "4096" (IEC, bytes without a unit). kUsage on anything
+/// else.
 Expected<std::uint64_t> parse_size(std::string_view text);
 
 /// Durations as users write them: "90s", "5m", "12h", "7d", "2w", "0". Nanoseconds. kUsage on anything else.
