@@ -4,22 +4,19 @@
 set -euo pipefail
 . "$(dirname "$0")/lib.sh"
 
-sample() {
-  local archive
-  archive=$(find "$root_dir/tests/data" -name 'cpu-*-mlp.tar.zst' | sort -V | tail -n 1)
-  local target="$root_dir/build/quickstart"
-  rm -rf "$target"
-  mkdir -p "$target"
-  tar --zstd --no-same-owner -xf "$archive" -C "$target"
-  find "$target" -type d -name cache -prune
-}
-
 say "set up"
 "$root_dir/scripts/setup.sh" --build-only
 say "build"
 build release -DCACHETOOL_BUILD_TESTS=OFF
 cachetool="$root_dir/build/release/cachetool"
-cache=${1:-$(sample)}
+if [ $# -gt 0 ]; then
+  cache=$1
+else
+  sample=cpu-2.15.0-mlp
+  "$root_dir/tests/data/unpack.sh" "$root_dir/build/quickstart" "$sample"
+  cache="$root_dir/build/quickstart/$sample/cache"
+fi
+cache=${cache#"$PWD"/}
 
 say "cachetool list $cache"
 "$cachetool" list "$cache"

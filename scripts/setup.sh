@@ -6,7 +6,7 @@ set -euo pipefail
 # To build and run: compilers, CMake and the libraries that cmake/dependencies.cmake looks for.
 build_packages=(
   g++ cmake ninja-build pkg-config
-  libssl-dev libfmt-dev libexpected-dev nlohmann-json3-dev libcli11-dev libarchive-dev libzstd-dev
+  libssl-dev libfmt-dev libexpected-dev nlohmann-json3-dev libcli11-dev libarchive-dev libzstd-dev zlib1g-dev
   tar zstd
 )
 # To develop: test libraries, the second compiler with its sanitizers and fuzzer, tools that check the sources.
@@ -46,4 +46,4 @@ fi
 echo "setup: installing ${missing[*]}"
 apt_get() { "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 -o Acquire::Retries=3 "$@"; }
 apt_get update
-apt_get install -y --no-install-recommends "${missing[@]}"
+apt_get install -y --no-install-recommends "${missing[@]}" >/dev/null
