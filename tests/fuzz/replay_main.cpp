@@ -1,4 +1,5 @@
-// Runs a fuzz target once on every file of the folders given, without a fuzzer: kept inputs stay covered by ctest.
+// Runs a fuzz target once on every file of the folders given, without a fuzzer: kept inputs stay covered by
+// ctest.
 
 #include <algorithm>
 #include <cstddef>
