@@ -1,0 +1,67 @@
+#!/bin/bash
+# run.sh: compares cachetool with real torch releases. Each release compiles model.py into a fresh cache, decodes what it wrote
+# (torch_fields.py), and cachetool must show the same; then torch keeps compiling while cachetool reads.
+#   CACHETOOL                   the binary (default: build/dev/cachetool, build/release/cachetool)
+#   CACHETOOL_TORCH_VENV        virtual environments with torch, separated by spaces; else python3 if it has torch
+#   CACHETOOL_INTEROP_INSTALL   1: without those, install torch into a scratch environment (within 10 minutes)
+#   CACHETOOL_INTEROP_LIVE      seconds of reading while torch writes (default 60, 0: leave out)
+# Without a torch it says why it did not run and passes.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+live=${CACHETOOL_INTEROP_LIVE:-60}
+failed=0
+
+did_not_run() {
+  echo "not run: interop: did not run: $*"
+  exit 0
+}
+
+cachetool=${CACHETOOL:-}
+for candidate in "$here"/../../build/{dev,release}/cachetool; do
+  [ -n "$cachetool" ] || [ ! -x "$candidate" ] || cachetool=$candidate
+done
+[ -x "$cachetool" ] || did_not_run "no cachetool binary (build it, or set CACHETOOL)"
+cachetool=$(realpath "$cachetool")
+
+pythons=()
+for venv in ${CACHETOOL_TORCH_VENV:-}; do
+  [ -x "$venv/bin/python" ] || did_not_run "$venv is no virtual environment"
+  pythons+=("$venv/bin/python")
+done
+if [ ${#pythons[@]} -eq 0 ]; then
+  if python3 -c 'import torch' 2>/dev/null; then
+    pythons=(python3)
+  elif [ "${CACHETOOL_INTEROP_INSTALL:-0}" = 1 ]; then
+    python3 -m venv "$scratch/venv" || did_not_run "python3 cannot make virtual environments"
+    timeout 600 "$scratch/venv/bin/pip" install -q --no-cache-dir torch numpy >"$scratch/pip.log" 2>&1 ||
+      did_not_run "torch could not be installed: $(tail -n 1 "$scratch/pip.log")"
+    pythons=("$scratch/venv/bin/python")
+  else
+    did_not_run "no torch (set CACHETOOL_TORCH_VENV, or CACHETOOL_INTEROP_INSTALL=1 to install one)"
+  fi
+fi
+
+for python in "${pythons[@]}"; do
+  release=$("$python" -c 'import torch; print(torch.__version__)' 2>/dev/null) || did_not_run "$python has no working torch"
+  cache=$scratch/$release/cache
+  mkdir -p "$scratch/$release"
+  echo "torch $release"
+  TORCHINDUCTOR_CACHE_DIR=$cache "$python" "$here/model.py" all cpu >"$scratch/model.log" 2>"$scratch/model.err"
+  sed 's/^/    /' "$scratch/model.log"
+  if ! "$python" "$here/torch_fields.py" "$cache" >"$scratch/fields.jsonl" 2>"$scratch/fields.err"; then
+    echo "    torch cannot decode its own cache:"
+    tail -n 5 "$scratch/fields.err"
+    failed=1
+    continue
+  fi
+  echo -n "    fields: "
+  python3 "$here/compare.py" "$cachetool" "$cache" "$scratch/fields.jsonl" || failed=1
+  if [ "$live" != 0 ]; then
+    echo -n "    live: "
+    python3 "$here/live.py" "$cachetool" "$python" "$live" 2>"$scratch/live.err" || { failed=1; tail -n 20 "$scratch/live.err"; }
+  fi
+done
+[ "$failed" = 0 ] && echo "interop: passed" || echo "interop: FAILED"
+exit "$failed"
