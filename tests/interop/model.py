@@ -89,8 +89,16 @@ def aliases(device):
         b.add_(1)
         return a[1:], b.t(), a.sum() + b.sum() * n
 
+    function(torch.randn(6, 8, device=device), torch.randn(8, 6, device=device), 3)
+
+    @torch.compile
+    def overlapping(a, b):
+        a.mul_(2)
+        b.add_(1)
+        return a.sum() + b.sum()
+
     base = torch.randn(8, 8, device=device)
-    function(base[:6], base[2:], 3)
+    overlapping(base[:6], base[2:])
 
 
 @case
