@@ -12,7 +12,7 @@ class Interner {
   Interner();
   ~Interner();
   std::uint32_t intern(std::string_view text);
-  /// Valid as long as the interner lives.
+  /// Valid as long as the interner lives; "" for a number that it never gave.
   std::string_view text(std::uint32_t id) const;
 
  private:

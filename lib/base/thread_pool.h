@@ -16,6 +16,7 @@ class ThreadPool {
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
 
+  /// Tasks may not throw, and may neither submit to nor wait for their own pool (it could be full of them).
   void submit(std::function<void()> task);
   /// Blocks until every submitted task has run.
   void wait();
@@ -28,7 +29,9 @@ class ThreadPool {
 
 /// Runs `work(i)` for i in [0, count) on the pool and then `deliver(i)` for the same i in order, on the
 /// calling thread. At most `window` items are between work and delivery, so memory stays bounded however many
-/// there are. `deliver` returns false to stop early.
+/// there are. `deliver` returns false to stop early: work that hasn't begun by then is skipped. Returns when
+/// no worker is busy with it any more. Should `work` throw (memory), the rest is skipped and the exception
+/// comes out here. Not from a task of the same pool.
 void ordered_parallel(ThreadPool& pool, std::size_t count, std::size_t window,
                       const std::function<void(std::size_t)>& work,
                       const std::function<bool(std::size_t)>& deliver);
