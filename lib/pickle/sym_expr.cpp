@@ -1,0 +1,495 @@
+#include "pickle/sym_expr.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "pickle/sym_function.h"
+#include "pickle/sym_token.h"
+
+namespace cachetool::pickle {
+
+using Token = SymToken;
+
+/// Recursive descent by precedence, its depth counted; emits steps as it goes.
+class SymParser {
+ public:
+  SymParser(std::string_view text, const SymExprLimits& limits) : lexer_(text), limits_(limits) {}
+
+  Expected<SymExpr> run() {
+    advance();
+    ternary();
+    if (!error_ && token_.kind != Token::Kind::kEnd) unexpected();
+    if (error_) return tl::unexpected<Error>(*error_);
+    return std::move(result_);
+  }
+
+ private:
+  using Op = SymExpr::Op;
+
+  // Errors stop the parse: everything below returns at once while `error_` is set, and the token is kEnd.
+  void stop(Error error) {
+    if (!error_) error_ = std::move(error);
+    token_ = {};
+  }
+
+  void unexpected() {
+    const bool end = token_.kind == Token::Kind::kEnd;
+    if (end && error_) return;
+    const auto shown = escape_for_terminal(token_.text.substr(0, 60));
+    stop({end ? ErrorCode::kTruncated : ErrorCode::kMalformed,
+          end ? "the expression ends too early" : fmt::format("{} isn't part of a guard expression", shown),
+          {},
+          token_.offset,
+          {}});
+  }
+
+  void advance() {
+    if (error_) return;
+    auto token = lexer_.next();
+    if (token) {
+      token_ = *token;
+    } else {
+      stop(token.error());
+    }
+  }
+
+  bool at(std::string_view symbol) const {
+    return (token_.kind == Token::Kind::kSymbol || token_.kind == Token::Kind::kName) &&
+           token_.text == symbol;
+  }
+
+  bool accept(std::string_view symbol) {
+    if (!at(symbol)) return false;
+    advance();
+    return true;
+  }
+
+  void expect(std::string_view symbol) {
+    if (!accept(symbol)) unexpected();
+  }
+
+  std::size_t emit(Op op, std::uint32_t offset, std::uint8_t argument = 0) {
+    SymExpr::Step step{op, argument, 0, 0, offset};
+    result_.steps_.push_back(step);
+    return result_.steps_.size() - 1;
+  }
+
+  std::size_t here() const { return result_.steps_.size(); }
+
+  /// Makes the jump at `from` go to the step that comes next.
+  void land(std::size_t from) { result_.steps_[from].target = static_cast<std::int32_t>(here() - from); }
+
+  bool enter() {
+    if (error_) return false;
+    if (++depth_ <= limits_.max_depth) return true;
+    stop({ErrorCode::kLimitDepth,
+          fmt::format("nested deeper than {}", limits_.max_depth),
+          {},
+          token_.offset,
+          {}});
+    return false;
+  }
+
+  void ternary() {
+    if (!enter()) return;
+    const std::size_t start = here();
+    disjunction();
+    const std::uint32_t offset = token_.offset;
+    if (accept("if")) {
+      const std::size_t condition = here();
+      disjunction();
+      // Python evaluates the condition first: bring its steps to the front. Jumps are relative, so they stay
+      // right.
+      auto& steps = result_.steps_;
+      const std::size_t condition_size = here() - condition;
+      std::rotate(steps.begin() + static_cast<std::ptrdiff_t>(start),
+                  steps.begin() + static_cast<std::ptrdiff_t>(condition), steps.end());
+      SymExpr::Step jump{Op::kPopJumpIfFalse, 0, 0, 0, offset};
+      const std::size_t branch = start + condition_size;
+      steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(branch), jump);
+      const std::size_t over = emit(Op::kJump, offset);
+      land(branch);
+      expect("else");
+      ternary();
+      land(over);
+    }
+    --depth_;
+  }
+
+  void disjunction() {
+    conjunction();
+    std::vector<std::size_t> jumps;
+    while (at("or")) {
+      jumps.push_back(emit(Op::kJumpIfTrueOrPop, token_.offset));
+      advance();
+      conjunction();
+    }
+    for (const std::size_t jump : jumps) land(jump);
+  }
+
+  void conjunction() {
+    inversion();
+    std::vector<std::size_t> jumps;
+    while (at("and")) {
+      jumps.push_back(emit(Op::kJumpIfFalseOrPop, token_.offset));
+      advance();
+      inversion();
+    }
+    for (const std::size_t jump : jumps) land(jump);
+  }
+
+  void inversion() {
+    std::vector<std::uint32_t> offsets;
+    while (at("not")) {
+      offsets.push_back(token_.offset);
+      advance();
+    }
+    comparison();
+    for (auto it = offsets.rbegin(); it != offsets.rend(); ++it) emit(Op::kNot, *it);
+  }
+
+  void comparison() {
+    binary(0);
+    std::vector<std::size_t> jumps;
+    for (std::optional<std::uint8_t> previous;;) {
+      const auto operation = comparison_at();
+      if (previous) {
+        const bool last = !operation;
+        const std::size_t step = emit(last ? Op::kCompare : Op::kCompareChain, previous_offset_, *previous);
+        if (last) break;
+        jumps.push_back(step);
+      }
+      if (!operation) break;
+      previous = operation;
+      const std::uint32_t offset = token_.offset;
+      advance();
+      binary(0);
+      previous_offset_ = offset;
+    }
+    for (const std::size_t jump : jumps) land(jump);
+  }
+
+  std::optional<std::uint8_t> comparison_at() const {
+    static constexpr std::string_view kNames[] = {"<", "<=", "==", "!=", ">", ">="};
+    for (std::uint8_t i = 0; i < std::size(kNames); ++i) {
+      if (at(kNames[i])) return i;
+    }
+    return {};
+  }
+
+  /// One level of left-associative operators; `level` 0 binds loosest.
+  void binary(std::size_t level) {
+    struct Operator {
+      std::string_view symbol;
+      std::size_t level;
+    };
+    static constexpr Operator kOperators[] = {{"|", 0}, {"^", 1}, {"&", 2}, {"<<", 3}, {">>", 3}, {"+", 4},
+                                              {"-", 4}, {"*", 5}, {"/", 5}, {"//", 5}, {"%", 5}};
+    constexpr std::size_t kLevels = 6;
+    if (level == kLevels) return unary();
+    binary(level + 1);
+    while (!error_) {
+      const auto* found = std::find_if(std::begin(kOperators), std::end(kOperators),
+                                       [&](const Operator& o) { return o.level == level && at(o.symbol); });
+      if (found == std::end(kOperators)) return;
+      const std::uint32_t offset = token_.offset;
+      const auto index = static_cast<std::uint8_t>(found - std::begin(kOperators));
+      advance();
+      binary(level + 1);
+      emit(Op::kBinary, offset, index);
+    }
+  }
+
+  void unary() {
+    struct Prefix {
+      Op op;
+      std::uint32_t offset;
+    };
+    std::vector<Prefix> prefixes;
+    while (at("-") || at("+")) {
+      prefixes.push_back({at("-") ? Op::kNegate : Op::kPlus, token_.offset});
+      advance();
+    }
+    power();
+    for (auto it = prefixes.rbegin(); it != prefixes.rend(); ++it) emit(it->op, it->offset);
+  }
+
+  /// Binds tighter than a minus on its left, looser than one on its right.
+  void power() {
+    atom();
+    if (!at("**")) return;
+    const std::uint32_t offset = token_.offset;
+    if (!enter()) return;
+    advance();
+    unary();
+    emit(Op::kBinary, offset, kPowerOperator);
+    --depth_;
+  }
+
+  void atom() {
+    const Token token = token_;
+    switch (token.kind) {
+      case Token::Kind::kInteger:
+        return integer(token);
+      case Token::Kind::kFloat:
+        return real(token);
+      case Token::Kind::kSubscript:
+        return variable(token);
+      case Token::Kind::kName:
+        return name(token);
+      case Token::Kind::kSymbol:
+        if (token.text == "(") {
+          advance();
+          ternary();
+          return expect(")");
+        }
+        break;
+      case Token::Kind::kEnd:
+        break;
+    }
+    unexpected();
+  }
+
+  void push(Number value, std::uint32_t offset) {
+    result_.numbers_.push_back(value);
+    const std::size_t step = emit(Op::kPush, offset);
+    result_.steps_[step].target = static_cast<std::int32_t>(result_.numbers_.size() - 1);
+    advance();
+  }
+
+  void integer(const Token& token) {
+    Int128 value = 0;
+    for (const char c : token.text) {
+      if (__builtin_mul_overflow(value, Int128{10}, &value) ||
+          __builtin_add_overflow(value, Int128{c - '0'}, &value)) {
+        return stop({ErrorCode::kLimitSize, "an integer of more than 127 bits", {}, token.offset, {}});
+      }
+    }
+    push(Number::integer(value), token.offset);
+  }
+
+  void real(const Token& token) {
+    double value = 0;
+    const auto result = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    if (result.ec != std::errc{}) return unexpected();
+    push(Number::real(value), token.offset);
+  }
+
+  void variable(const Token& token) {
+    const auto [found, fresh] =
+        positions_.try_emplace(token.text, static_cast<std::int32_t>(result_.names_.size()));
+    if (fresh) result_.names_.emplace_back(token.text);
+    const std::size_t step = emit(Op::kLoad, token.offset);
+    result_.steps_[step].target = found->second;
+    advance();
+  }
+
+  void name(const Token& token) {
+    if (token.text == "True" || token.text == "False")
+      return push(Number::boolean(token.text == "True"), token.offset);
+    if (token.text == "math.inf")
+      return push(Number::real(std::numeric_limits<double>::infinity()), token.offset);
+    if (token.text == "math.nan")
+      return push(Number::real(std::numeric_limits<double>::quiet_NaN()), token.offset);
+    if (is_sym_symbol(token.text)) return variable(token);
+    const auto functions = sym_functions();
+    const auto found =
+        std::find_if(functions.begin(), functions.end(), [&](const auto& f) { return f.name == token.text; });
+    if (found == functions.end()) return unexpected();
+    call(token, *found, static_cast<std::uint8_t>(found - functions.begin()));
+  }
+
+  void call(const Token& token, const SymFunction& function, std::uint8_t index) {
+    advance();
+    expect("(");
+    std::uint16_t count = 0;
+    while (!error_ && !at(")")) {
+      if (count > 0) expect(",");
+      if (at(")")) break;
+      ternary();
+      if (++count > kMaxArguments) {
+        return stop({ErrorCode::kLimitSize, "a call with too many arguments", {}, token.offset, {}});
+      }
+    }
+    expect(")");
+    if (error_) return;
+    if (count < function.min_arguments || (function.max_arguments != 255 && count > function.max_arguments)) {
+      return stop({ErrorCode::kMalformed,
+                   fmt::format("{} with {} arguments", function.name, count),
+                   {},
+                   token.offset,
+                   {}});
+    }
+    const std::size_t step = emit(Op::kCall, token.offset, index);
+    result_.steps_[step].count = count;
+  }
+
+  static constexpr std::uint8_t kPowerOperator = 11;
+  static constexpr std::uint16_t kMaxArguments = 1024;
+
+  SymLexer lexer_;
+  SymExprLimits limits_;
+  Token token_;
+  std::uint32_t depth_ = 0;
+  std::uint32_t previous_offset_ = 0;
+  std::unordered_map<std::string_view, std::int32_t> positions_;  // of names; views into the expression
+  std::optional<Error> error_;
+  SymExpr result_;
+};
+
+Expected<SymExpr> SymExpr::parse(std::string_view text, const SymExprLimits& limits) {
+  if (text.size() > limits.max_bytes) {
+    return fail(ErrorCode::kLimitSize,
+                fmt::format("a guard expression of more than {} bytes", limits.max_bytes));
+  }
+  return SymParser(text, limits).run();
+}
+
+/// Runs the steps of an expression on a stack of numbers.
+class SymMachine {
+ public:
+  SymMachine(const SymExpr& expression, const SymExpr::Binding& binding)
+      : expression_(expression), binding_(binding) {}
+
+  Expected<Number> run() {
+    const auto& steps = expression_.steps_;
+    for (std::size_t at = 0; at < steps.size();) {
+      const auto next = step(steps[at]);
+      if (!next) {
+        Error error = next.error();
+        error.offset = steps[at].offset;
+        return tl::unexpected<Error>(std::move(error));
+      }
+      at += static_cast<std::size_t>(*next);
+    }
+    return stack_.back();
+  }
+
+ private:
+  using Op = SymExpr::Op;
+
+  Number pop() {
+    const Number top = stack_.back();
+    stack_.pop_back();
+    return top;
+  }
+
+  Expected<std::int32_t> push(const Expected<Number>& value) {
+    if (!value) return tl::unexpected<Error>(value.error());
+    stack_.push_back(*value);
+    return 1;
+  }
+
+  static bool holds(std::uint8_t operation, Order order) {
+    switch (operation) {
+      case 0:
+        return order == Order::kLess;
+      case 1:
+        return order == Order::kLess || order == Order::kEqual;
+      case 2:
+        return order == Order::kEqual;
+      case 3:
+        return order != Order::kEqual;
+      case 4:
+        return order == Order::kGreater;
+      default:
+        return order == Order::kGreater || order == Order::kEqual;
+    }
+  }
+
+  static Expected<Number> binary(std::uint8_t operation, const Number& a, const Number& b) {
+    switch (operation) {
+      case 0:
+        return bitwise('|', a, b);
+      case 1:
+        return bitwise('^', a, b);
+      case 2:
+        return bitwise('&', a, b);
+      case 3:
+        return shift(true, a, b);
+      case 4:
+        return shift(false, a, b);
+      case 5:
+        return add(a, b);
+      case 6:
+        return subtract(a, b);
+      case 7:
+        return multiply(a, b);
+      case 8:
+        return true_divide(a, b);
+      case 9:
+        return floor_divide(a, b);
+      case 10:
+        return modulo(a, b);
+      default:
+        return cachetool::pickle::power(a, b);
+    }
+  }
+
+  /// How far to go from here.
+  Expected<std::int32_t> step(const SymExpr::Step& step) {
+    switch (step.op) {
+      case Op::kPush:
+        return push(expression_.numbers_[static_cast<std::size_t>(step.target)]);
+      case Op::kLoad: {
+        const std::string& name = expression_.names_[static_cast<std::size_t>(step.target)];
+        const auto value = binding_(name);
+        if (!value) return fail(ErrorCode::kNotFound, fmt::format("no value for {}", name));
+        return push(Number::integer(*value));
+      }
+      case Op::kBinary: {
+        const Number b = pop();
+        const Number a = pop();
+        return push(binary(step.argument, a, b));
+      }
+      case Op::kNegate:
+        return push(negate(pop()));
+      case Op::kPlus: {
+        const Number a = pop();
+        return push(a.is_float() ? a : Number::integer(a.as_int()));
+      }
+      case Op::kNot:
+        return push(Number::boolean(!pop().truth()));
+      case Op::kCompare:
+      case Op::kCompareChain: {
+        const Number b = pop();
+        const bool result = holds(step.argument, compare(pop(), b));
+        const bool chain = step.op == Op::kCompareChain;
+        stack_.push_back(chain && result ? b : Number::boolean(result));
+        return chain && !result ? step.target : 1;
+      }
+      case Op::kJumpIfFalseOrPop:
+      case Op::kJumpIfTrueOrPop:
+        if (stack_.back().truth() == (step.op == Op::kJumpIfTrueOrPop)) return step.target;
+        stack_.pop_back();
+        return 1;
+      case Op::kPopJumpIfFalse:
+        return pop().truth() ? 1 : step.target;
+      case Op::kJump:
+        return step.target;
+      case Op::kCall: {
+        const std::span<const Number> arguments(stack_.data() + (stack_.size() - step.count), step.count);
+        const auto value = sym_functions()[step.argument].apply(arguments);
+        stack_.erase(stack_.end() - step.count, stack_.end());
+        return push(value);
+      }
+    }
+    return 1;
+  }
+
+  const SymExpr& expression_;
+  const SymExpr::Binding& binding_;
+  std::vector<Number> stack_;
+};
+
+Expected<Number> SymExpr::evaluate(const Binding& binding) const {
+  return SymMachine(*this, binding).run();
+}
+
+}  // namespace cachetool::pickle

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "pickle/python_number.h"
+
+namespace cachetool::pickle {
+
+struct SymExprLimits {
+  std::uint32_t max_bytes = 1 << 20;
+  std::uint32_t max_depth = 100;  ///< of parentheses, calls and chained prefixes
+};
+
+/// A guard expression or symbolic size, parsed. torch evaluates these strings with Python's eval
+/// (torch/fx/experimental/symbolic_shapes.py: ShapeEnv.evaluate_guards_expression, evaluate_symexpr, 2.6
+/// to 2.13), so whatever the closed grammar here doesn't have is a finding, never guessed at:
+///   names         L['t0'], and symbols: s27, u0, zuf1, … (letters and underscores, then digits)
+///   literals      integers below 2^127, floats, True, False
+///   operators     + - * / // % ** & | ^ << >>, unary - and +, comparisons (chained too), and, or, not, `a if
+///   c else b` functions     min, max, abs, round, int, float, bool; math.* and torch.sym_* by an exact list;
+///   the
+///                 functions that sympy prints by name (FloorDiv, Mod, Max, …)
+/// Parsed into a flat program: evaluating and destroying need no recursion.
+class SymExpr {
+ public:
+  /// Errors: kMalformed with the offset of the offending construct (its text is in the message), kTruncated,
+  /// kLimitSize, kLimitDepth.
+  static Expected<SymExpr> parse(std::string_view text, const SymExprLimits& limits = {});
+
+  /// Names that a value is needed for, once each, in order of first use: "L['t0']" or "s27".
+  const std::vector<std::string>& free_names() const { return names_; }
+
+  using Binding = std::function<std::optional<std::int64_t>(std::string_view name)>;
+
+  /// Evaluates as Python would: `and`/`or` give one of their operands and stop early, comparisons chain.
+  /// Errors: kNotFound for a name that `binding` doesn't know, and those of python_number.h; the offset is
+  /// that of the operation.
+  Expected<Number> evaluate(const Binding& binding) const;
+
+ private:
+  friend class SymParser;
+  friend class SymMachine;
+
+  enum class Op : std::uint8_t {
+    kPush,    ///< argument: position in numbers_
+    kLoad,    ///< argument: position in names_
+    kBinary,  ///< argument: BinaryOp
+    kNegate,
+    kPlus,
+    kNot,
+    kCompare,       ///< argument: Comparison
+    kCompareChain,  ///< compares; true: leaves the right operand, false: leaves False and jumps
+    kJumpIfFalseOrPop,
+    kJumpIfTrueOrPop,
+    kPopJumpIfFalse,
+    kJump,
+    kCall,  ///< argument: Function, number of arguments in `count`
+  };
+  struct Step {
+    Op op;
+    std::uint8_t argument = 0;
+    std::uint16_t count = 0;
+    std::int32_t target = 0;  ///< of jumps: relative to this step; of kPush and kLoad: a position
+    std::uint32_t offset = 0;
+  };
+
+  std::vector<Step> steps_;
+  std::vector<Number> numbers_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace cachetool::pickle
