@@ -47,6 +47,7 @@ enum class ArtifactKind : std::uint8_t {
   kVllmFactors,         ///< "vllm-factors": cache_key_factors.json
   kVllmGraphText,       ///< "vllm-graph-text": computation_graph.py, transformed_code.py
   kVllmModel,           ///< "vllm-model": torch_aot_compile/…/model
+  kVllmOther,           ///< "vllm-other": beside the compile caches in vLLM's root (model infos, assets, …)
   kPgoState,            ///< "pgo": dynamo/code_state_*.pkl
   kPrecompile,          ///< "precompile": dynamo/<id>/entry
   kEagerAoti,           ///< "eager-aoti": aoti_eager/…

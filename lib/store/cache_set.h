@@ -40,8 +40,8 @@ struct Root {
 /// entries.
 struct EntryStore {
   std::uint32_t root = 0;
-  std::string path;     ///< below the root; empty for the root itself
-  bool packed = false;  ///< `path` is a mega-cache or standalone file, its members are the entries
+  std::string path;      ///< below the root; empty for the root itself
+  bool is_file = false;  ///< `path` is one file outside any cache: an entry, or one that packs several
 };
 
 /// How the set was found, for messages.
@@ -54,6 +54,7 @@ struct CacheSet {
   CacheOrigin origin = CacheOrigin::kArgument;
   std::string scope;  ///< below roots[0]: what the user pointed at inside the cache; empty for all of it
   bool scope_is_file = false;
+  ArtifactKind single_file_kind = ArtifactKind::kUnknown;  ///< kSingleFile only: what its content is
 };
 
 /// Resolves what a user names to a cache. `path` empty: TORCHINDUCTOR_CACHE_DIR (plus TRITON_CACHE_DIR where

@@ -33,5 +33,11 @@ bool is_hex(std::string_view name, std::size_t digits);
 /// Names of unfinished writes, by torch, Triton, vLLM and cachetool (docs/formats.md, "Names of unfinished
 /// writes").
 bool is_temporary_name(std::string_view name);
+/// `tmp` and eight characters: a fresh cache directory (Python's mkdtemp) inside a root.
+bool is_fresh_cache_name(std::string_view name);
+/// `rank_<rank>_<data parallel rank>` of vLLM.
+bool is_rank_directory_name(std::string_view name);
+/// `artifact_…_subgraph_<i>` of vLLM, a file (binary) or a directory (unpacked).
+bool is_vllm_artifact_name(std::string_view name);
 
 }  // namespace cachetool::store

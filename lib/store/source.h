@@ -43,6 +43,8 @@ class Source {
   virtual ~Source() = default;
   virtual Facts facts() const = 0;
   virtual const CacheSet& cache() const = 0;
+  /// The same cache without its scope; itself when it has none.
+  virtual Source& whole() = 0;
 
   /// Every regular file, in a deterministic order, whatever happens to single ones (they go to
   /// `sink.skipped`). Fails only when a root itself can't be listed. Memory: one listing per level.

@@ -1,0 +1,74 @@
+#include "store/entry_stores.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "store/classify.h"
+#include "store/paths.h"
+
+namespace cachetool::store {
+namespace {
+
+// vLLM's deepest: torch_compile_cache/torch_aot_compile/<hash>/rank_0_0/inductor_cache, with a level to
+// spare.
+constexpr std::size_t kMaxVllmDepth = 8;
+
+bool may_be_directory(const DirEntry& entry) {
+  return entry.type == FileType::kDirectory || entry.type == FileType::kUnknown;
+}
+
+/// The store at `path` and the fresh cache directories in it.
+void add_inductor_stores(FileSystem& fs, CacheSet& set, std::uint32_t root, const DirHandle& directory,
+                         const std::string& path) {
+  set.stores.push_back({root, path, false});
+  const auto entries = fs.list(*directory);
+  if (!entries) return;
+  for (const DirEntry& entry : *entries) {
+    if (!may_be_directory(entry) || !is_fresh_cache_name(entry.name.str())) continue;
+    set.stores.push_back({root, join_path(path, entry.name.str()), false});
+  }
+}
+
+void add_vllm_stores(FileSystem& fs, CacheSet& set, std::uint32_t root) {
+  struct Level {
+    DirHandle directory;
+    std::string path;
+    std::size_t depth;
+  };
+  std::vector<Level> pending{{set.roots[root].directory, "", 0}};
+  while (!pending.empty()) {
+    const Level level = std::move(pending.back());
+    pending.pop_back();
+    const auto entries = fs.list(*level.directory);
+    if (!entries) continue;
+    // Backwards, so that the stack hands them out in order.
+    for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
+      const std::string& name = entry->name.str();
+      const std::string path = join_path(level.path, name);
+      if (!may_be_directory(*entry) || name == "triton_cache" || level.depth >= kMaxVllmDepth) continue;
+      if (classify(RootRole::kVllm, join_path(path, "x")).kind == ArtifactKind::kVllmOther) continue;
+      auto directory = fs.open_dir(*level.directory, entry->name);
+      if (!directory) continue;
+      if (name == "inductor_cache" || is_vllm_artifact_name(name)) {
+        add_inductor_stores(fs, set, root, *directory, path);
+      } else {
+        pending.push_back({std::move(*directory), path, level.depth + 1});
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void find_entry_stores(FileSystem& fs, CacheSet& set) {
+  for (std::uint32_t i = 0; i < set.roots.size(); ++i) {
+    const Root& root = set.roots[i];
+    if (root.companion) continue;
+    if (root.role == RootRole::kInductor) add_inductor_stores(fs, set, i, root.directory, "");
+    if (root.role == RootRole::kVllm) add_vllm_stores(fs, set, i);
+    if (root.role == RootRole::kSingleFile) set.stores.push_back({i, set.scope, true});
+  }
+}
+
+}  // namespace cachetool::store

@@ -1,0 +1,160 @@
+#include <array>
+#include <string>
+
+#include "base/hash.h"
+#include "container/json.h"
+#include "store/paths.h"
+#include "store/reference_builder.h"
+
+namespace cachetool::store {
+namespace {
+
+// The paths are in the first lines; modules can be large.
+constexpr std::size_t kMaxLocationBytes = 64 * 1024;
+constexpr std::size_t kStemLength = 52;
+
+/// torch_key() of builds whose values are known, as raw bytes in hex: part of the name of an autotune result
+/// since 2.8.
+constexpr std::array<std::string_view, 5> kKnownTorchKeys{
+    "70b0941789ab4fe2d391df038132ee382a9ba299ce17e79176b07c923c8bb107",  // 2.9.1+cu128
+    "b0d2d48093a2191c1f154a7d8ef867ef62747c218663e5d49bc2368ffc8ce86d",  // 2.15.0+cu132
+    "3d5bd302af4315fb397c10c0a09ba7db415ec3d8c3637338b89153a8aaef43f2",  // 2.15.0, another build
+    "d3b23fc8210f86a68cc10f1442fc63ce4580a2234591c7f2d5f7250c488797c9",  // 2.8.0+cu128
+    "713a34dd1512a9f99c602814cb2d8c5233c21895e6e888065a2586c3ffee2678",  // 2.13.0+cu130
+};
+
+std::string from_hex(std::string_view hex) {
+  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
+  std::string bytes;
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
+  }
+  return bytes;
+}
+
+/// The first generated module that a text's `loc("…/c….py")` names.
+std::optional<torch::HashName> located_module(std::string_view text) {
+  text = text.substr(0, kMaxLocationBytes);
+  constexpr std::string_view kEnding = ".py\"";
+  for (std::size_t at = text.find(kEnding); at != std::string_view::npos; at = text.find(kEnding, at + 1)) {
+    if (at < kStemLength + 1 || text[at - kStemLength - 1] != '/') continue;
+    const auto hash = torch::HashName::parse(text.substr(at - kStemLength, kStemLength));
+    if (hash && hash->prefix == 'c') return hash;
+  }
+  return std::nullopt;
+}
+
+std::string_view directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
+
+void ReferenceBuilder::read_sources() {
+  read_each(sources_, [&](std::size_t i, std::string_view text) {
+    const UnitId id = sources_[i].unit;
+    // cpu_vec_isa.py builds a function of such a name to see whether the compiler and the CPU know an
+    // extension.
+    if (text.find("_chk_kernel(") != std::string_view::npos &&
+        text.find("Python bindings") == std::string_view::npos) {
+      index_.units_[id].kind = Unit::Kind::kIsaProbe;
+      return;
+    }
+    const std::string store = place_key(unit(id).root, directory_of(directory_of(unit(id).path)));
+    auto& units = by_fingerprint_[join_path(store, file_fingerprint(text).str())];
+    if (units.empty() || units.back() != id) units.push_back(id);
+  });
+}
+
+void ReferenceBuilder::read_triton_directories() {
+  read_each(triton_texts_, [&](std::size_t i, std::string_view text) {
+    const UnitId directory = triton_texts_[i].unit;
+    const auto hash = located_module(text);
+    if (!hash || module_of_directory_.contains(directory)) return;
+    const auto modules = index_.by_name_.find(hash->str());
+    if (modules == index_.by_name_.end()) return;
+    for (const UnitId module : modules->second) {
+      module_of_directory_.emplace(directory, module);
+      link(module, directory);
+    }
+  });
+}
+
+void ReferenceBuilder::read_best_configs() {
+  link_best_configs_by_name();
+  read_each(best_configs_, [&](std::size_t i, std::string_view text) {
+    const UnitId config = best_configs_[i].unit;
+    const auto json = container::read_json(text);
+    if (!json) return;
+    const auto name = json->root().find("triton_cache_hash");
+    if (!name) return;
+    const auto directories = index_.by_name_.find(std::string(name->text()));
+    if (directories == index_.by_name_.end()) return;
+    for (const UnitId directory : directories->second) {
+      const auto module = module_of_directory_.find(directory);
+      if (module == module_of_directory_.end()) {
+        link(config, directory);
+      } else if (linked_configs_.insert(config).second) {
+        link(module->second, config);
+      }
+    }
+  });
+  link_best_configs_by_shard();
+}
+
+/// torch/_inductor/runtime/autotune_cache.py: the SHA-256 of the module's file name and a tag that is
+/// normally empty (2.6), hashed once more with torch_key (2.8 on).
+void ReferenceBuilder::link_best_configs_by_name() {
+  std::unordered_map<std::string_view, std::vector<UnitId>> configs;
+  for (const Pending& config : best_configs_) configs[directory_of(config.path)].push_back(config.unit);
+  for (const auto& [shard, units] : configs) {
+    const auto modules = modules_of_shard_.find(place_key(unit(units.front()).root, shard));
+    if (modules == modules_of_shard_.end()) continue;
+    for (const UnitId module : modules->second) {
+      const std::string first = to_hex(sha256(std::string(name_of(unit(module).path)) + ".py:"));
+      std::vector<std::string> names{first};
+      for (const std::string_view key : kKnownTorchKeys)
+        names.push_back(to_hex(sha256(first + from_hex(key))));
+      for (const std::string& name : names) {
+        const auto found =
+            index_.by_path_.find(place_key(unit(module).root, join_path(shard, name + ".best_config")));
+        if (found == index_.by_path_.end()) continue;
+        link(module, found->second);
+        linked_configs_.insert(found->second);
+      }
+    }
+  }
+}
+
+/// A result of an unknown build lies beside its module, so it can only be one of those in the same shard: all
+/// of them count as its owners, which never calls it an orphan too early.
+void ReferenceBuilder::link_best_configs_by_shard() {
+  for (const Pending& config : best_configs_) {
+    if (linked_configs_.contains(config.unit)) continue;
+    const auto modules = modules_of_shard_.find(place_key(unit(config.unit).root, directory_of(config.path)));
+    if (modules == modules_of_shard_.end()) continue;
+    for (const UnitId module : modules->second) link(module, config.unit);
+  }
+}
+
+/// C++ wrappers load copies of Triton's binaries by a path that only the run knows: equal bytes tell which is
+/// whose.
+void ReferenceBuilder::link_gpu_binaries() {
+  if (gpu_binaries_.empty()) return;
+  std::unordered_map<std::string, std::vector<UnitId>> directories;
+  read_each(triton_binaries_, [&](std::size_t i, std::string_view bytes) {
+    directories[torch::content_hash(bytes).str()].push_back(triton_binaries_[i].unit);
+  });
+  read_each(gpu_binaries_, [&](std::size_t i, std::string_view bytes) {
+    const auto found = directories.find(torch::content_hash(bytes).str());
+    if (found == directories.end()) return;
+    for (const UnitId directory : found->second) link(directory, gpu_binaries_[i].unit);
+  });
+}
+
+}  // namespace cachetool::store
