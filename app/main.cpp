@@ -1,3 +1,5 @@
 #include "commands/cli.h"
 
-int main(int argc, char** argv) { return cachetool::commands::run(argc, argv); }
+int main(int argc, char** argv) {
+  return cachetool::commands::run(argc, argv);
+}

@@ -27,10 +27,11 @@ bool starts_python_string(std::string_view source, std::size_t position);
 /// offset in `source`. Linear in the literal.
 Expected<PythonString> read_python_string(std::string_view source, std::size_t position);
 
-/// Reads one Python literal, the kind that ast.literal_eval accepts: dict, list, tuple, decimal numbers, None, True,
-/// False, strings and bytes with adjacent literals joined, parentheses around a value, comments. No sets, no
-/// complex numbers, no expressions. vLLM stores its index so (vllm/compilation/compiler_interface.py, 0.9 to
-/// 0.33). Errors: kMalformed and kTruncated with the offset, kLimit…. No recursion.
+/// Reads one Python literal, the kind that ast.literal_eval accepts: dict, list, tuple, decimal numbers,
+/// None, True, False, strings and bytes with adjacent literals joined, parentheses around a value, comments.
+/// No sets, no complex numbers, no expressions. vLLM stores its index so
+/// (vllm/compilation/compiler_interface.py, 0.9 to 0.33). Errors: kMalformed and kTruncated with the offset,
+/// kLimit…. No recursion.
 Expected<Tree> read_python_literal(std::string_view text, const TreeLimits& limits = {});
 
 }  // namespace cachetool::container

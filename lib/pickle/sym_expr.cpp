@@ -177,8 +177,8 @@ class SymParser {
 
   std::optional<std::uint8_t> comparison_at() const {
     static constexpr std::string_view kNames[] = {"<", "<=", "==", "!=", ">", ">="};
-    for (std::uint8_t i = 0; i < std::size(kNames); ++i) {
-      if (at(kNames[i])) return i;
+    for (std::size_t i = 0; i < std::size(kNames); ++i) {
+      if (at(kNames[i])) return static_cast<std::uint8_t>(i);
     }
     return {};
   }

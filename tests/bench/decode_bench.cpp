@@ -1,5 +1,5 @@
-// Time to decode the entries of a cache that are already in memory, per pass over all of them. The counters say what it is per
-// entry and per second. Usage: decode_bench CACHE_DIR [--benchmark_…]
+// Time to decode the entries of a cache that are already in memory, per pass over all of them. The counters
+// say what it is per entry and per second. Usage: decode_bench CACHE_DIR [--benchmark_…]
 
 #include <benchmark/benchmark.h>
 
@@ -34,7 +34,8 @@ std::vector<Stored> load(const std::filesystem::path& cache) {
       std::ifstream file(item.path(), std::ios::binary);
       Stored stored;
       stored.bytes.assign(std::istreambuf_iterator<char>(file), {});
-      stored.key = cachetool::torch::HashName::parse(item.path().parent_path().filename().string()).value_or({});
+      stored.key =
+          cachetool::torch::HashName::parse(item.path().parent_path().filename().string()).value_or({});
       stored.leaf = cachetool::torch::HashName::parse(item.path().filename().string()).value_or({});
       entries.push_back(std::move(stored));
     }
@@ -96,8 +97,10 @@ int main(int argc, char** argv) {
     return 3;
   }
   cachetool::Interner interner;
-  benchmark::RegisterBenchmark("value", [&](benchmark::State& state) { measure(state, entries, parse_only); });
-  benchmark::RegisterBenchmark("value+records", [&](benchmark::State& state) { measure(state, entries, decode); });
+  benchmark::RegisterBenchmark("value",
+                               [&](benchmark::State& state) { measure(state, entries, parse_only); });
+  benchmark::RegisterBenchmark("value+records",
+                               [&](benchmark::State& state) { measure(state, entries, decode); });
   benchmark::RegisterBenchmark("value+records+summary", [&](benchmark::State& state) {
     measure(state, entries, [&](const Stored& entry) { return decode_and_summarize(entry, interner); });
   });

@@ -251,8 +251,8 @@ TEST_SUITE("pickle/sym_expr") {
   }
 
   TEST_CASE("cut and deep expressions") {
-    for (const char* text :
-         {"", "  ", "1 +", "(1", "max(1,", "1 if 2", "1 if 2 else", "not", "-", "1 <", "2 **", "torch.sym_max"}) {
+    for (const char* text : {"", "  ", "1 +", "(1", "max(1,", "1 if 2", "1 if 2 else", "not", "-", "1 <",
+                             "2 **", "torch.sym_max"}) {
       CAPTURE(std::string(text));
       const auto expression = SymExpr::parse(text);
       REQUIRE_FALSE(expression);
