@@ -158,7 +158,8 @@ def cudagraphs(device):
 
 def main():
     wanted, device = sys.argv[1], (sys.argv[2:] or ["cpu"])[0]
-    functorch_config.enable_autograd_cache = True
+    if hasattr(functorch_config, "enable_autograd_cache"):
+        functorch_config.enable_autograd_cache = True
     inductor_config.fx_graph_cache = True
     failed = 0
     for name in CASES if wanted == "all" else wanted.split(","):
