@@ -54,6 +54,21 @@ def is_declaration(code, start):
     return word is not None and word.group(1) not in EXPRESSION_WORDS
 
 
+def declared_names(code):
+    """Names of FILE_CALLS that this code declares as its own functions, such as a method link()."""
+    return {match.group(1) for match in FILE_CALL.finditer(code) if is_declaration(code, match.start())}
+
+
+def own_names(root, text):
+    """The same for a file and the headers of lib/ that it includes."""
+    names = declared_names(code_only(text))
+    for match in INCLUDE.finditer(text):
+        header = root / "lib" / (match.group(1) or "")
+        if match.group(1) and header.is_file():
+            names |= declared_names(code_only(header.read_text(encoding="utf-8")))
+    return names
+
+
 def is_member_call(code, start):
     return code[:start].rstrip().endswith((".", "->"))
 
@@ -103,8 +118,11 @@ def check_file(root, file):
     if parts[0] == "lib" and not FILE_ACCESS_ALLOWED.match(path):
         for match in FILE_TYPES.finditer(code):
             yield line_of(text, match.start()), f"{match.group().strip()} reaches around base/file_system.h"
+        own = own_names(root, text)
         for match in FILE_CALL.finditer(code):
-            if not is_declaration(code, match.start()) and not is_member_call(code, match.start()):
+            qualified = match.group().startswith(("::", "std::"))
+            is_own = not qualified and match.group(1) in own
+            if not is_own and not is_declaration(code, match.start()) and not is_member_call(code, match.start()):
                 yield line_of(text, match.start()), f"{match.group(1)}() reaches around base/file_system.h"
     if not PRINTING_ALLOWED.match(path):
         for match in PRINTING.finditer(code):
@@ -123,7 +141,7 @@ def check_tree(root):
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
     violations, count = check_tree(root)
-    print(*violations, sep="\n", end="\n" if violations else "")
+    print("".join(f"{violation}\n" for violation in violations), end="")
     print(f"source rules: {count} files, {len(violations)} violations")
     return 1 if violations or count == 0 else 0
 

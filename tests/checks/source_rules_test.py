@@ -68,6 +68,10 @@ class FileAccess(unittest.TestCase):
                 "auto big = 1'000'000; reopen(file); is_open(file); Source::open(name);\n")
         self.assertEqual([], violations("lib/store/a.cpp", text))
 
+    def test_an_own_function_may_share_a_name(self):
+        self.assertEqual([], violations("lib/store/a.cpp", "void link(int from);\nvoid f() { link(1); }\n"))
+        self.assertEqual(1, len(violations("lib/store/a.cpp", "void link(int from);\nvoid f() { ::link(a, b); }\n")))
+
 
 class Printing(unittest.TestCase):
     def test_below_commands_and_report_nothing_prints(self):

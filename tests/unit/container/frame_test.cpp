@@ -61,8 +61,9 @@ TEST_SUITE("container/frame") {
     CHECK(old->torch_key == key);
     CHECK(old->aot_key == "a");
     CHECK(old->mega_cache == "blob");
-    const auto cache =
-        read_standalone(sealed(part("CacheCompiledArtifact") + part(key) + part("YQ==") + part("blob")));
+    const std::string cache_bytes =
+        sealed(part("CacheCompiledArtifact") + part(key) + part("YQ==") + part("blob"));
+    const auto cache = read_standalone(cache_bytes);
     REQUIRE(cache);
     CHECK(cache->form == StandaloneArtifact::Form::kCache);
     CHECK(cache->mega_cache == "blob");
