@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,11 +21,12 @@ struct Deviation {
     kSecondProto,         ///< a PROTO that is not the first opcode
     kNestedFrame,         ///< FRAME inside a frame
     kArgumentAcrossFrame, ///< an argument that runs past its frame's end
-    kFrameBeyondEnd,
+    kFrameBeyondEnd,      ///< an inner frame that ends after the one it is in
     kStackLeftovers,      ///< values left below the result at STOP
     kSparsePut,           ///< PUT far beyond the memo's size
     kMissingProto,        ///< no PROTO, or opcodes newer than the protocol named
-    kDroppedCall,         ///< a call whose result POP dropped: it would still have run
+    kDroppedCall,         ///< a call whose result isn't part of the result: it would still have run
+    kForeignTarget,       ///< BUILD, APPENDS and the like on something that the pickle didn't make
     kTrailingBytes,       ///< bytes after STOP
   };
   Kind kind;
@@ -38,6 +40,8 @@ std::string_view deviation_name(Deviation::Kind kind);
 /// addresses of nodes stay the same when it moves.
 class Document {
  public:
+  static constexpr std::size_t kMaxDeviationsPerKind = 16;
+
   Document();
   ~Document();
   Document(Document&&) noexcept;
@@ -49,34 +53,39 @@ class Document {
   std::uint64_t end() const { return end_; }
   std::uint64_t trailing_bytes() const { return bytes_.size() - end_; }
   int protocol() const { return protocol_; }
+  /// In order of appearance; at most kMaxDeviationsPerKind of each kind.
   const std::vector<Deviation>& deviations() const { return deviations_; }
-  /// Calls whose result was dropped by POP or POP_MARK, and other values that no longer hang below the root.
-  const std::vector<Value>& dropped_calls() const { return dropped_; }
+  /// Calls that can't be reached from the root: dropped by POP, overwritten, or left on the stack.
+  std::span<const Value> dropped_calls() const { return dropped_.items(); }
   /// Every global that the pickle looked up, once each, in order of first use.
-  const std::vector<Value>& globals() const { return globals_; }
-  /// Every object (recorded call) in order of creation, for policies that judge calls.
-  const std::vector<Value>& calls() const { return calls_; }
+  std::span<const Value> globals() const { return globals_.items(); }
+  /// Every object (recorded call, kMutation too) in order of creation, for policies that judge calls.
+  std::span<const Value> calls() const { return calls_.items(); }
   /// Bytes taken from the budget at the peak.
   std::uint64_t peak_memory() const { return peak_memory_; }
 
  private:
   friend class Machine;
-  std::string owned_;
+  friend Expected<Document> parse(std::string_view bytes, Budget& budget);
+  friend Expected<Document> parse_owned(std::string bytes, Budget& budget);
+  std::unique_ptr<std::string> owned_;  // on the heap: a short string would move its bytes
   std::string_view bytes_;
   std::unique_ptr<Arena> arena_;
   Value root_;
   std::uint64_t end_ = 0;
   int protocol_ = 0;
   std::vector<Deviation> deviations_;
-  std::vector<Value> dropped_;
-  std::vector<Value> globals_;
-  std::vector<Value> calls_;
+  ListNode dropped_;
+  ListNode globals_;
+  ListNode calls_;
   std::uint64_t peak_memory_ = 0;
 };
 
 /// Decodes the first pickle in `bytes`, which must stay alive as long as the result (zero copy). Follows CPython's C
 /// unpickler (Modules/_pickle.c, protocols 0 to 5) without ever importing or calling. Errors: kTruncated, kMalformed
-/// (with the offset of the opcode), kLimitMemory when `budget` runs out. Linear time.
+/// (with the offset of the opcode), kUnsupported (a protocol beyond 5, or mutation of a bytearray), kLimitMemory when
+/// `budget` runs out, kLimitWork when keys were made to collide. Linear time. What the Document keeps stays charged to
+/// `budget`; the rest is given back.
 Expected<Document> parse(std::string_view bytes, Budget& budget);
 
 /// The same, taking ownership of the bytes.

@@ -32,7 +32,7 @@ enum class Tag : std::uint8_t {
   kGlobal,      ///< a name that was looked up; nothing is resolved
   kObject,      ///< the recorded result of a call that wasn't made
   kPersistent,  ///< PERSID / BINPERSID
-  kBuffer,      ///< NEXT_BUFFER (out of band), READONLY_BUFFER is kept as a flag of the machine
+  kBuffer,      ///< a read-only view of a bytearray (READONLY_BUFFER); out-of-band buffers are never supplied
 };
 
 /// One node of a decoded pickle: 16 bytes, trivially copyable, owned by its Document. Nodes are shared (memo) and may be
@@ -92,44 +92,51 @@ struct Pair {
   Value value;
 };
 
-/// Every node carries the offset of the opcode that made it, in the bytes of its Document.
+/// Every node carries the offset of the opcode that made it, in the bytes of its Document. No two nodes of a Document
+/// share an offset, so it also names the node (see node_set.h).
 struct ListNode {
   std::uint64_t offset = 0;
   Value* data = nullptr;
-  std::uint64_t size = 0;
-  std::uint64_t capacity = 0;
-  std::span<const Value> items() const { return {data, static_cast<std::size_t>(size)}; }
+  std::uint32_t size = 0;
+  std::uint32_t capacity = 0;
+  std::span<const Value> items() const { return {data, size}; }
+};
+
+/// What is known about the hash of a tuple or frozenset. It is computed when the node is first used as a key.
+enum class Hashing : std::uint32_t {
+  kUnknown,
+  kKnown,
+  kUnhashable,  ///< holds a list, dict, set or bytearray at some depth
 };
 
 struct TupleNode {
   std::uint64_t offset = 0;
   const Value* data = nullptr;
-  std::uint64_t size = 0;
-  std::uint64_t hash = 0;  ///< of the contents by Python's equality, made bottom-up at construction
-  bool hashable = true;    ///< false when it holds a list, dict or set at any depth
-  std::span<const Value> items() const { return {data, static_cast<std::size_t>(size)}; }
+  std::uint32_t size = 0;
+  Hashing hashing = Hashing::kUnknown;
+  std::uint64_t hash = 0;  ///< of the contents by Python's equality, when `hashing` is kKnown
+  std::span<const Value> items() const { return {data, size}; }
 };
 
 struct DictNode {
   std::uint64_t offset = 0;
   Pair* data = nullptr;
-  std::uint64_t size = 0;
-  std::uint64_t capacity = 0;
-  std::uint32_t* index = nullptr;  ///< open addressing, positions + 1; null while the dict is small
-  std::uint64_t index_size = 0;
-  std::span<const Pair> pairs() const { return {data, static_cast<std::size_t>(size)}; }
+  std::uint32_t size = 0;
+  std::uint32_t capacity = 0;
+  std::uint64_t* index = nullptr;  ///< see key_index.h; null while the dict is small
+  std::span<const Pair> pairs() const { return {data, size}; }
 };
 
 /// set and frozenset, in insertion order.
 struct SetNode {
   std::uint64_t offset = 0;
   Value* data = nullptr;
-  std::uint64_t size = 0;
-  std::uint64_t capacity = 0;
-  std::uint32_t* index = nullptr;
-  std::uint64_t index_size = 0;
+  std::uint32_t size = 0;
+  std::uint32_t capacity = 0;
+  std::uint64_t* index = nullptr;
+  Hashing hashing = Hashing::kUnknown;
   std::uint64_t hash = 0;  ///< frozenset only
-  std::span<const Value> items() const { return {data, static_cast<std::size_t>(size)}; }
+  std::span<const Value> items() const { return {data, size}; }
 };
 
 struct GlobalNode {
@@ -138,7 +145,16 @@ struct GlobalNode {
   std::string_view name;  ///< may be dotted (protocol 4)
 };
 
-enum class Construction : std::uint8_t { kReduce, kNewObj, kNewObjEx, kInst, kObj };
+enum class Construction : std::uint8_t {
+  kReduce,
+  kNewObj,
+  kNewObjEx,
+  kInst,
+  kObj,
+  /// No call: BUILD, APPEND(S), ADDITEMS or SETITEM(S) on something that the pickle didn't make itself (a global or a
+  /// persistent object, named by `callable`). Appears in Document::calls() only.
+  kMutation,
+};
 
 /// A call that the pickle asks for and that was not made.
 struct ObjectNode {
