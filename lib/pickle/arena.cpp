@@ -18,6 +18,12 @@ Arena::~Arena() {
   }
 }
 
+std::uint64_t Arena::charged() const {
+  std::uint64_t total = 0;
+  for (const Block* block = blocks_; block != nullptr; block = block->next) total += block->size;
+  return total;
+}
+
 void* Arena::take_slowly(std::size_t bytes) {
   if (bytes >= kBlockBytes) return add_block(bytes);
   std::size_t size = std::max(chunk_bytes_, bytes);
@@ -41,7 +47,8 @@ void* Arena::grow(void* data, std::size_t old_bytes, std::size_t new_bytes) {
     if (block != nullptr && old_bytes > 0) std::memcpy(block, old, old_bytes);
     return block;
   }
-  if (old != nullptr && old + old_bytes == next_ && new_bytes - old_bytes <= static_cast<std::size_t>(end_ - next_)) {
+  if (old != nullptr && old + old_bytes == next_ &&
+      new_bytes - old_bytes <= static_cast<std::size_t>(end_ - next_)) {
     next_ += new_bytes - old_bytes;
     return old;
   }
@@ -103,7 +110,8 @@ bool append(Arena& arena, ListNode& list, const Value* values, std::uint64_t cou
   if (size > list.capacity) {
     if (size > std::numeric_limits<std::uint32_t>::max()) return false;
     // The first batch gets exactly its room: most lists have only one.
-    std::uint64_t capacity = list.capacity == 0 ? size : std::max<std::uint64_t>(size, list.capacity * 3ULL / 2 + 2);
+    std::uint64_t capacity =
+        list.capacity == 0 ? size : std::max<std::uint64_t>(size, list.capacity * 3ULL / 2 + 2);
     capacity = std::min<std::uint64_t>(capacity, std::numeric_limits<std::uint32_t>::max());
     void* grown = arena.grow(list.data, list.capacity * sizeof(Value), capacity * sizeof(Value));
     if (grown == nullptr && capacity > size) {

@@ -9,9 +9,9 @@
 
 namespace cachetool::pickle {
 
-/// Memory of one Document: small things are cut from chunks by moving a pointer, large arrays are blocks of their own
-/// that can grow. Everything lives as long as the arena; whole chunks and blocks are charged. Allocation returns null
-/// when the budget has run out, and is only allowed until `seal`.
+/// Memory of one Document: small things are cut from chunks by moving a pointer, large arrays are blocks of
+/// their own that can grow. Everything lives as long as the arena; whole chunks and blocks are charged.
+/// Allocation returns null when the budget has run out, and is only allowed until `seal`.
 class Arena {
  public:
   /// `expected_bytes` sizes the first chunk.
@@ -23,7 +23,8 @@ class Arena {
   /// `bytes` of memory aligned to 8.
   void* take(std::size_t bytes) {
     bytes = (bytes + 7) & ~std::size_t{7};
-    if (bytes > static_cast<std::size_t>(end_ - next_)) [[unlikely]] return take_slowly(bytes);
+    if (bytes > static_cast<std::size_t>(end_ - next_)) [[unlikely]]
+      return take_slowly(bytes);
     char* taken = next_;
     next_ += bytes;
     return taken;
@@ -35,8 +36,8 @@ class Arena {
     return memory == nullptr ? nullptr : new (memory) Node;
   }
 
-  /// Makes the array at `data` (null when `old_bytes` is 0) `new_bytes` large: in place where possible, else moved.
-  /// Only for arrays that came from `grow`.
+  /// Makes the array at `data` (null when `old_bytes` is 0) `new_bytes` large: in place where possible, else
+  /// moved. Only for arrays that came from `grow`.
   void* grow(void* data, std::size_t old_bytes, std::size_t new_bytes);
 
   /// Gives an array from `grow` back, if that is cheap.
@@ -44,6 +45,9 @@ class Arena {
 
   /// Ends allocation, so that the Account may go.
   void seal() { account_ = nullptr; }
+
+  /// What is charged for it.
+  std::uint64_t charged() const;
 
  private:
   struct Block {

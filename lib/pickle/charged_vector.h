@@ -8,8 +8,8 @@
 
 namespace cachetool::pickle {
 
-/// A growable array of plain values whose capacity is charged to an Account and given back on destruction. Growing
-/// fails instead of throwing.
+/// A growable array of plain values whose capacity is charged to an Account and given back on destruction.
+/// Growing fails instead of throwing.
 template <class T>
 class ChargedVector {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -25,7 +25,8 @@ class ChargedVector {
 
   /// False when the budget has run out.
   [[nodiscard]] bool push(const T& value) {
-    if (size_ == capacity_ && !reserve(size_ + 1)) [[unlikely]] return false;
+    if (size_ == capacity_ && !reserve(size_ + 1)) [[unlikely]]
+      return false;
     data_[size_++] = value;
     return true;
   }

@@ -14,8 +14,10 @@ inline bool is_node(const Value& value) {
     case Tag::kFrozenSet:
     case Tag::kGlobal:
     case Tag::kObject:
-    case Tag::kPersistent: return true;
-    default: return false;
+    case Tag::kPersistent:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -35,8 +37,12 @@ void visit_children(const Value& value, Visit visit) {
     case Tag::kFrozenSet:
       for (const Value& item : items_of(value)) visit(item);
       break;
-    case Tag::kDict: visit_pairs(value.dict()); break;
-    case Tag::kPersistent: visit(value.persistent().id); break;
+    case Tag::kDict:
+      visit_pairs(value.dict());
+      break;
+    case Tag::kPersistent:
+      visit(value.persistent().id);
+      break;
     case Tag::kObject: {
       const ObjectNode& object = value.object();
       visit(object.callable);
@@ -47,7 +53,8 @@ void visit_children(const Value& value, Visit visit) {
       visit_pairs(object.items);
       break;
     }
-    default: break;
+    default:
+      break;
   }
 }
 

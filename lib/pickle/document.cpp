@@ -12,10 +12,11 @@ Document& Document::operator=(Document&&) noexcept = default;
 
 Expected<Document> Machine::decode(Document document, Budget& budget) {
   Machine machine(document, budget);
-  const Status status = machine.run();
+  Status status = machine.run();
   document.arena_->seal();
-  if (!status) return tl::unexpected<Error>(status.error());
-  return document;
+  if (status) return document;
+  machine.account_.release(document.arena_->charged());
+  return tl::unexpected<Error>(std::move(status.error()));
 }
 
 Expected<Document> parse(std::string_view bytes, Budget& budget) {
@@ -33,16 +34,26 @@ Expected<Document> parse_owned(std::string bytes, Budget& budget) {
 
 std::string_view deviation_name(Deviation::Kind kind) {
   switch (kind) {
-    case Deviation::Kind::kSecondProto: return "second-proto";
-    case Deviation::Kind::kNestedFrame: return "nested-frame";
-    case Deviation::Kind::kArgumentAcrossFrame: return "argument-across-frame";
-    case Deviation::Kind::kFrameBeyondEnd: return "frame-beyond-end";
-    case Deviation::Kind::kStackLeftovers: return "stack-leftovers";
-    case Deviation::Kind::kSparsePut: return "sparse-put";
-    case Deviation::Kind::kMissingProto: return "missing-proto";
-    case Deviation::Kind::kDroppedCall: return "dropped-call";
-    case Deviation::Kind::kForeignTarget: return "foreign-target";
-    case Deviation::Kind::kTrailingBytes: return "trailing-bytes";
+    case Deviation::Kind::kSecondProto:
+      return "second-proto";
+    case Deviation::Kind::kNestedFrame:
+      return "nested-frame";
+    case Deviation::Kind::kArgumentAcrossFrame:
+      return "argument-across-frame";
+    case Deviation::Kind::kFrameBeyondEnd:
+      return "frame-beyond-end";
+    case Deviation::Kind::kStackLeftovers:
+      return "stack-leftovers";
+    case Deviation::Kind::kSparsePut:
+      return "sparse-put";
+    case Deviation::Kind::kMissingProto:
+      return "missing-proto";
+    case Deviation::Kind::kDroppedCall:
+      return "dropped-call";
+    case Deviation::Kind::kForeignTarget:
+      return "foreign-target";
+    case Deviation::Kind::kTrailingBytes:
+      return "trailing-bytes";
   }
   return "unknown";
 }

@@ -18,16 +18,16 @@ class Arena;
 /// Something that CPython's unpickler accepts but that no pickler writes.
 struct Deviation {
   enum class Kind : std::uint8_t {
-    kSecondProto,         ///< a PROTO that is not the first opcode
-    kNestedFrame,         ///< FRAME inside a frame
-    kArgumentAcrossFrame, ///< an argument that runs past its frame's end
-    kFrameBeyondEnd,      ///< an inner frame that ends after the one it is in
-    kStackLeftovers,      ///< values left below the result at STOP
-    kSparsePut,           ///< PUT far beyond the memo's size
-    kMissingProto,        ///< no PROTO, or opcodes newer than the protocol named
-    kDroppedCall,         ///< a call whose result isn't part of the result: it would still have run
-    kForeignTarget,       ///< BUILD, APPENDS and the like on something that the pickle didn't make
-    kTrailingBytes,       ///< bytes after STOP
+    kSecondProto,          ///< a PROTO that is not the first opcode
+    kNestedFrame,          ///< FRAME inside a frame
+    kArgumentAcrossFrame,  ///< an argument that runs past its frame's end
+    kFrameBeyondEnd,       ///< an inner frame that ends after the one it is in
+    kStackLeftovers,       ///< values left below the result at STOP
+    kSparsePut,            ///< PUT far beyond the memo's size
+    kMissingProto,         ///< no PROTO, or opcodes newer than the protocol named
+    kDroppedCall,          ///< a call whose result isn't part of the result: it would still have run
+    kForeignTarget,        ///< BUILD, APPENDS and the like on something that the pickle didn't make
+    kTrailingBytes,        ///< bytes after STOP
   };
   Kind kind;
   std::uint64_t offset;
@@ -36,8 +36,8 @@ struct Deviation {
 
 std::string_view deviation_name(Deviation::Kind kind);
 
-/// A decoded pickle. Owns the bytes (when given them), the arena and everything that values point to. Move-only; the
-/// addresses of nodes stay the same when it moves.
+/// A decoded pickle. Owns the bytes (when given them), the arena and everything that values point to.
+/// Move-only; the addresses of nodes stay the same when it moves.
 class Document {
  public:
   static constexpr std::size_t kMaxDeviationsPerKind = 16;
@@ -81,11 +81,11 @@ class Document {
   std::uint64_t peak_memory_ = 0;
 };
 
-/// Decodes the first pickle in `bytes`, which must stay alive as long as the result (zero copy). Follows CPython's C
-/// unpickler (Modules/_pickle.c, protocols 0 to 5) without ever importing or calling. Errors: kTruncated, kMalformed
-/// (with the offset of the opcode), kUnsupported (a protocol beyond 5, or mutation of a bytearray), kLimitMemory when
-/// `budget` runs out, kLimitWork when keys were made to collide. Linear time. What the Document keeps stays charged to
-/// `budget`; the rest is given back.
+/// Decodes the first pickle in `bytes`, which must stay alive as long as the result (zero copy). Follows
+/// CPython's C unpickler (Modules/_pickle.c, protocols 0 to 5) without ever importing or calling. Errors:
+/// kTruncated, kMalformed (with the offset of the opcode), kUnsupported (a protocol beyond 5, or mutation of
+/// a bytearray), kLimitMemory when `budget` runs out, kLimitWork when keys were made to collide. Linear time.
+/// What the Document keeps stays charged to `budget`; the rest is given back.
 Expected<Document> parse(std::string_view bytes, Budget& budget);
 
 /// The same, taking ownership of the bytes.

@@ -7,7 +7,8 @@
 namespace cachetool::pickle {
 namespace {
 
-/// Where a tuple or frozenset remembers its hash. Nodes belong to a Document under construction, so this may write.
+/// Where a tuple or frozenset remembers its hash. Nodes belong to a Document under construction, so this may
+/// write.
 struct HashSlot {
   Hashing& hashing;
   std::uint64_t& hash;
@@ -22,7 +23,9 @@ HashSlot slot_of(const Value& value) {
   return {node.hashing, node.hash};
 }
 
-bool is_nested(const Value& value) { return value.is(Tag::kTuple) || value.is(Tag::kFrozenSet); }
+bool is_nested(const Value& value) {
+  return value.is(Tag::kTuple) || value.is(Tag::kFrozenSet);
+}
 
 bool is_unhashable(const Value& value) {
   switch (value.tag()) {
@@ -30,8 +33,10 @@ bool is_unhashable(const Value& value) {
     case Tag::kDict:
     case Tag::kSet:
     case Tag::kByteArray:
-    case Tag::kBuffer: return true;
-    default: return false;
+    case Tag::kBuffer:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -46,15 +51,20 @@ std::uint64_t cost(const Value& value) {
 std::uint64_t Keys::shallow_hash(const Value& value) {
   switch (value.tag()) {
     case Tag::kString:
-    case Tag::kBytes: return hash_text(value.tag(), value.bytes());
+    case Tag::kBytes:
+      return hash_text(value.tag(), value.bytes());
     case Tag::kBool:
     case Tag::kInt:
     case Tag::kBigInt:
-    case Tag::kFloat: return hash_number(value, fold(++nan_count_, 0x3e9));
-    case Tag::kNone: return 0x5bd1e995;
+    case Tag::kFloat:
+      return hash_number(value, fold(++nan_count_, 0x3e9));
+    case Tag::kNone:
+      return 0x5bd1e995;
     case Tag::kTuple:
-    case Tag::kFrozenSet: return slot_of(value).hash;
-    default: return hash_identity(value);
+    case Tag::kFrozenSet:
+      return slot_of(value).hash;
+    default:
+      return hash_identity(value);
   }
 }
 
@@ -129,7 +139,8 @@ Keys::Shallow Keys::compare_shallow(const Value& a, const Value& b) {
   if (identical(a, b)) return Shallow::kEqual;
   switch (a.tag()) {
     case Tag::kString:
-    case Tag::kBytes: return decided(a.bytes() == b.bytes());
+    case Tag::kBytes:
+      return decided(a.bytes() == b.bytes());
     case Tag::kTuple:
     case Tag::kFrozenSet: {
       if (items_of(a).size() != items_of(b).size()) return Shallow::kDifferent;
@@ -138,7 +149,8 @@ Keys::Shallow Keys::compare_shallow(const Value& a, const Value& b) {
       const bool known = first.hashing == Hashing::kKnown && second.hashing == Hashing::kKnown;
       return known && first.hash != second.hash ? Shallow::kDifferent : Shallow::kDeep;
     }
-    default: return Shallow::kDifferent;
+    default:
+      return Shallow::kDifferent;
   }
 }
 
@@ -187,7 +199,8 @@ KeyOutcome Keys::compare_sets(const SetNode& a, const SetNode& b, bool& possible
   return KeyOutcome::kDone;
 }
 
-/// Two items of one set are unequal, so a second one with the same 64-bit hash means that somebody made it so.
+/// Two items of one set are unequal, so a second one with the same 64-bit hash means that somebody made it
+/// so.
 KeyOutcome Keys::find_twin(const Value& item, const SetNode& in, const Value*& twin) {
   const std::uint64_t wanted = shallow_hash(item);
   KeyOutcome outcome = KeyOutcome::kDone;

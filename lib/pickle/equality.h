@@ -9,12 +9,14 @@ namespace cachetool::pickle {
 
 enum class KeyOutcome : std::uint8_t { kDone, kUnhashable, kNoMemory, kTooMuchWork };
 
-/// Python's hashing and equality of dict keys and set items, as far as they are defined without running code: numbers
-/// by value (1 == 1.0 == True), strings and bytes by content, tuples and frozensets by their items, everything else
-/// that is hashable by identity. NaN equals nothing. Never recurses; the number of steps over a whole pickle is bounded.
+/// Python's hashing and equality of dict keys and set items, as far as they are defined without running code:
+/// numbers by value (1 == 1.0 == True), strings and bytes by content, tuples and frozensets by their items,
+/// everything else that is hashable by identity. NaN equals nothing. Never recurses; the number of steps over
+/// a whole pickle is bounded.
 class Keys {
  public:
-  Keys(Account& account, std::uint64_t work_limit) : work_left_(work_limit), frames_(account), pairs_(account) {}
+  Keys(Account& account, std::uint64_t work_limit)
+      : work_left_(work_limit), frames_(account), pairs_(account) {}
 
   KeyOutcome hash(const Value& value, std::uint64_t& hash);
   KeyOutcome equal(const Value& a, const Value& b, bool& result);
@@ -26,13 +28,15 @@ class Keys {
       case Tag::kDict:
       case Tag::kSet:
       case Tag::kByteArray:
-      case Tag::kBuffer: return KeyOutcome::kUnhashable;
+      case Tag::kBuffer:
+        return KeyOutcome::kUnhashable;
       case Tag::kTuple:
       case Tag::kFrozenSet: {
         std::uint64_t ignored = 0;
         return hash(value, ignored);
       }
-      default: return KeyOutcome::kDone;
+      default:
+        return KeyOutcome::kDone;
     }
   }
 

@@ -15,10 +15,10 @@ class GlobalTable {
  public:
   explicit GlobalTable(Account& account) : slots_(account) {}
 
-  /// The node of `module.name`, made with `offset` and added to `globals` when it is new. Null after kNoMemory or
-  /// kTooMuchWork.
-  const GlobalNode* intern(Arena& arena, Keys& keys, ListNode& globals, std::string_view module, std::string_view name,
-                           std::uint64_t offset, KeyOutcome& outcome);
+  /// The node of `module.name`, made with `offset` and added to `globals` when it is new. Null after
+  /// kNoMemory or kTooMuchWork.
+  const GlobalNode* intern(Arena& arena, Keys& keys, ListNode& globals, std::string_view module,
+                           std::string_view name, std::uint64_t offset, KeyOutcome& outcome);
 
  private:
   struct Slot {

@@ -33,7 +33,9 @@ inline std::uint64_t hash_text(Tag tag, std::string_view text) {
   return hash;
 }
 
-inline std::uint64_t hash_int(std::int64_t value) { return fold(static_cast<std::uint64_t>(value), 0x1f3); }
+inline std::uint64_t hash_int(std::int64_t value) {
+  return fold(static_cast<std::uint64_t>(value), 0x1f3);
+}
 
 /// Hash of things that are equal only to themselves.
 inline std::uint64_t hash_identity(const Value& value) {

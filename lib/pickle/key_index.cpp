@@ -7,11 +7,17 @@
 namespace cachetool::pickle {
 namespace {
 
-const Value& key_of(const Pair& entry) { return entry.key; }
-const Value& key_of(const Value& entry) { return entry; }
+const Value& key_of(const Pair& entry) {
+  return entry.key;
+}
+const Value& key_of(const Value& entry) {
+  return entry;
+}
 
 /// The same string or node: decided without looking at contents. NaN isn't equal to itself.
-bool same_key(const Value& a, const Value& b) { return identical(a, b) && !a.is(Tag::kFloat); }
+bool same_key(const Value& a, const Value& b) {
+  return identical(a, b) && !a.is(Tag::kFloat);
+}
 
 template <class Node>
 bool reserve_entries(Arena& arena, Node& node, std::uint64_t count) {
@@ -20,7 +26,8 @@ bool reserve_entries(Arena& arena, Node& node, std::uint64_t count) {
   if (count <= node.capacity) return true;
   if (count > kMost) return false;
   // The first batch gets exactly its room: most containers have only one.
-  std::uint64_t capacity = node.capacity == 0 ? count : std::max(count, node.capacity * std::uint64_t{3} / 2 + 2);
+  std::uint64_t capacity =
+      node.capacity == 0 ? count : std::max(count, node.capacity * std::uint64_t{3} / 2 + 2);
   capacity = std::min(capacity, kMost);
   void* grown = arena.grow(node.data, node.capacity * sizeof(Entry), capacity * sizeof(Entry));
   if (grown == nullptr && capacity > count) {
@@ -58,7 +65,8 @@ KeyOutcome make_index(Arena& arena, Keys& keys, Node& node) {
     const std::uint64_t old_slots = old[0] + 1;
     for (std::uint64_t at = 1; at <= old_slots; ++at) {
       if (old[at] == 0) continue;
-      if (!place(keys, index, old[at] >> 32, static_cast<std::uint32_t>(old[at]) - 1)) return KeyOutcome::kTooMuchWork;
+      if (!place(keys, index, old[at] >> 32, static_cast<std::uint32_t>(old[at]) - 1))
+        return KeyOutcome::kTooMuchWork;
     }
     arena.release(old, (old_slots + 1) * sizeof(std::uint64_t));
     return KeyOutcome::kDone;
@@ -74,7 +82,8 @@ KeyOutcome make_index(Arena& arena, Keys& keys, Node& node) {
 
 /// Position of the entry whose key equals `key`, or `node.size`. Sets `hash` when there is an index.
 template <class Node>
-KeyOutcome locate(Keys& keys, const Node& node, const Value& key, std::uint64_t& hash, std::uint32_t& position) {
+KeyOutcome locate(Keys& keys, const Node& node, const Value& key, std::uint64_t& hash,
+                  std::uint32_t& position) {
   position = node.size;
   KeyOutcome outcome = keys.check_hashable(key);
   if (outcome != KeyOutcome::kDone) return outcome;
@@ -87,7 +96,8 @@ KeyOutcome locate(Keys& keys, const Node& node, const Value& key, std::uint64_t&
     }
     for (std::uint32_t i = 0; i < node.size; ++i) {
       const Value& other = key_of(node.data[i]);
-      if (key.is(Tag::kString) && (!other.is(Tag::kString) || key.bytes().size() != other.bytes().size())) continue;
+      if (key.is(Tag::kString) && (!other.is(Tag::kString) || key.bytes().size() != other.bytes().size()))
+        continue;
       outcome = keys.equal(other, key, found);
       if (outcome != KeyOutcome::kDone) return outcome;
       if (!found) continue;
@@ -113,7 +123,8 @@ template <class Node, class Entry>
 KeyOutcome add_entry(Arena& arena, Keys& keys, Node& node, const Entry& entry, std::uint64_t hash) {
   if (!reserve_entries(arena, node, std::uint64_t{node.size} + 1)) return KeyOutcome::kNoMemory;
   node.data[node.size++] = entry;
-  if (node.index == nullptr) return node.size > kIndexFrom ? make_index(arena, keys, node) : KeyOutcome::kDone;
+  if (node.index == nullptr)
+    return node.size > kIndexFrom ? make_index(arena, keys, node) : KeyOutcome::kDone;
   // At most two thirds full.
   if (std::uint64_t{node.size} * 3 > (node.index[0] + 1) * 2) {
     const KeyOutcome outcome = make_index(arena, keys, node);
@@ -145,8 +156,12 @@ KeyOutcome insert(Arena& arena, Keys& keys, SetNode& set, const Value& item, Ins
   return insertion == Insertion::kAdded ? add_entry(arena, keys, set, item, hash) : KeyOutcome::kDone;
 }
 
-bool reserve(Arena& arena, DictNode& dict, std::uint64_t count) { return reserve_entries(arena, dict, count); }
+bool reserve(Arena& arena, DictNode& dict, std::uint64_t count) {
+  return reserve_entries(arena, dict, count);
+}
 
-bool reserve(Arena& arena, SetNode& set, std::uint64_t count) { return reserve_entries(arena, set, count); }
+bool reserve(Arena& arena, SetNode& set, std::uint64_t count) {
+  return reserve_entries(arena, set, count);
+}
 
 }  // namespace cachetool::pickle

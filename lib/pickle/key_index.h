@@ -8,14 +8,14 @@
 
 namespace cachetool::pickle {
 
-// Dicts and sets keep their entries in an array in insertion order. Beyond kIndexFrom entries they also have an index:
-// one array whose first word is a mask and whose other words are slots of an open-addressing table, 0 when empty, else
-// the upper half of the key's hash and the position of the entry plus one.
+// Dicts and sets keep their entries in an array in insertion order. Beyond kIndexFrom entries they also have
+// an index: one array whose first word is a mask and whose other words are slots of an open-addressing table,
+// 0 when empty, else the upper half of the key's hash and the position of the entry plus one.
 
 inline constexpr std::uint32_t kIndexFrom = 8;
 
-/// Calls `visit(position)` for each entry whose hash agrees in its upper half, until it returns true. Returns the number
-/// of slots looked at.
+/// Calls `visit(position)` for each entry whose hash agrees in its upper half, until it returns true. Returns
+/// the number of slots looked at.
 template <class Visit>
 std::uint64_t visit_candidates(const std::uint64_t* index, std::uint64_t hash, Visit visit) {
   const std::uint64_t mask = index[0];
@@ -32,7 +32,8 @@ std::uint64_t visit_candidates(const std::uint64_t* index, std::uint64_t hash, V
 enum class Insertion : std::uint8_t { kAdded, kReplaced };
 
 /// dict[key] = value: the first of equal keys stays, the last value wins.
-KeyOutcome insert(Arena& arena, Keys& keys, DictNode& dict, const Value& key, const Value& value, Insertion& insertion);
+KeyOutcome insert(Arena& arena, Keys& keys, DictNode& dict, const Value& key, const Value& value,
+                  Insertion& insertion);
 
 /// set.add(item).
 KeyOutcome insert(Arena& arena, Keys& keys, SetNode& set, const Value& item, Insertion& insertion);

@@ -21,7 +21,9 @@ constexpr std::uint64_t kWorkAlways = 1'000'000;
 constexpr std::uint8_t kHighestProtocol = 5;
 
 /// Its loss may mean that a call was made for nothing.
-bool may_hold_call(const Value& value) { return is_node(value) && !value.is(Tag::kGlobal); }
+bool may_hold_call(const Value& value) {
+  return is_node(value) && !value.is(Tag::kGlobal);
+}
 
 }  // namespace
 
@@ -58,7 +60,8 @@ Status Machine::run() {
     }
     if (static_cast<Opcode>(opcode) == Opcode::kStop) return stop(at);
     at = step(opcode, at);
-    if (at == nullptr) [[unlikely]] return tl::unexpected<Error>(std::move(error_));
+    if (at == nullptr) [[unlikely]]
+      return tl::unexpected<Error>(std::move(error_));
   }
 }
 
@@ -70,12 +73,18 @@ inline Machine::Position Machine::step(std::uint8_t opcode, Position at) {
       if (!marks_.push(stack_.size())) return no_memory();
       fence_ = stack_.size();
       return at;
-    case Opcode::kStop: return at;
-    case Opcode::kPop: return pop(at);
-    case Opcode::kPopMark: return pop_mark(at);
-    case Opcode::kDup: return has_values(1) ? push(Value(stack_.back()), at) : underflow();
-    case Opcode::kFloat: return text_float(at);
-    case Opcode::kInt: return text_int(at);
+    case Opcode::kStop:
+      return at;
+    case Opcode::kPop:
+      return pop(at);
+    case Opcode::kPopMark:
+      return pop_mark(at);
+    case Opcode::kDup:
+      return has_values(1) ? push(Value(stack_.back()), at) : underflow();
+    case Opcode::kFloat:
+      return text_float(at);
+    case Opcode::kInt:
+      return text_int(at);
     case Opcode::kBinint:
       if (!needs(4)) return nullptr;
       return push(Value::integer(static_cast<std::int32_t>(little_endian(at, 4))), at + 4);
@@ -85,67 +94,124 @@ inline Machine::Position Machine::step(std::uint8_t opcode, Position at) {
     case Opcode::kBinint2:
       if (!needs(2)) return nullptr;
       return push(Value::integer(static_cast<std::int64_t>(little_endian(at, 2))), at + 2);
-    case Opcode::kLong: return text_long(at);
-    case Opcode::kLong1: return counted_long(at, 1);
-    case Opcode::kLong4: return counted_long(at, 4);
-    case Opcode::kNone: return push(Value::none(), at);
-    case Opcode::kNewtrue: return push(Value::boolean(true), at);
-    case Opcode::kNewfalse: return push(Value::boolean(false), at);
-    case Opcode::kPersid: return text_persistent(at);
-    case Opcode::kBinpersid: return persistent(at);
-    case Opcode::kReduce: return reduce(at);
-    case Opcode::kString: return text_string(at);
-    case Opcode::kUnicode: return text_unicode(at);
-    case Opcode::kBinstring: return needs(4) ? push_ascii(at + 4, little_endian(at, 4)) : nullptr;
-    case Opcode::kShortBinstring: return needs(1) ? push_ascii(at + 1, little_endian(at, 1)) : nullptr;
-    case Opcode::kShortBinunicode: return needs(1) ? push_utf8(at + 1, static_cast<unsigned char>(*at)) : nullptr;
-    case Opcode::kBinunicode: return needs(4) ? push_utf8(at + 4, little_endian(at, 4)) : nullptr;
-    case Opcode::kBinunicode8: return needs(8) ? push_utf8(at + 8, little_endian(at, 8)) : nullptr;
-    case Opcode::kShortBinbytes: return needs(1) ? push_view(Tag::kBytes, at + 1, little_endian(at, 1)) : nullptr;
-    case Opcode::kBinbytes: return needs(4) ? push_view(Tag::kBytes, at + 4, little_endian(at, 4)) : nullptr;
-    case Opcode::kBinbytes8: return needs(8) ? push_view(Tag::kBytes, at + 8, little_endian(at, 8)) : nullptr;
-    case Opcode::kBytearray8: return needs(8) ? push_view(Tag::kByteArray, at + 8, little_endian(at, 8)) : nullptr;
-    case Opcode::kNextBuffer: return malformed("the pickle refers to out-of-band data, which a cache never has");
-    case Opcode::kReadonlyBuffer: return read_only_buffer(at);
+    case Opcode::kLong:
+      return text_long(at);
+    case Opcode::kLong1:
+      return counted_long(at, 1);
+    case Opcode::kLong4:
+      return counted_long(at, 4);
+    case Opcode::kNone:
+      return push(Value::none(), at);
+    case Opcode::kNewtrue:
+      return push(Value::boolean(true), at);
+    case Opcode::kNewfalse:
+      return push(Value::boolean(false), at);
+    case Opcode::kPersid:
+      return text_persistent(at);
+    case Opcode::kBinpersid:
+      return persistent(at);
+    case Opcode::kReduce:
+      return reduce(at);
+    case Opcode::kString:
+      return text_string(at);
+    case Opcode::kUnicode:
+      return text_unicode(at);
+    case Opcode::kBinstring:
+      return needs(4) ? push_ascii(at + 4, little_endian(at, 4)) : nullptr;
+    case Opcode::kShortBinstring:
+      return needs(1) ? push_ascii(at + 1, little_endian(at, 1)) : nullptr;
+    case Opcode::kShortBinunicode:
+      return needs(1) ? push_utf8(at + 1, static_cast<unsigned char>(*at)) : nullptr;
+    case Opcode::kBinunicode:
+      return needs(4) ? push_utf8(at + 4, little_endian(at, 4)) : nullptr;
+    case Opcode::kBinunicode8:
+      return needs(8) ? push_utf8(at + 8, little_endian(at, 8)) : nullptr;
+    case Opcode::kShortBinbytes:
+      return needs(1) ? push_view(Tag::kBytes, at + 1, little_endian(at, 1)) : nullptr;
+    case Opcode::kBinbytes:
+      return needs(4) ? push_view(Tag::kBytes, at + 4, little_endian(at, 4)) : nullptr;
+    case Opcode::kBinbytes8:
+      return needs(8) ? push_view(Tag::kBytes, at + 8, little_endian(at, 8)) : nullptr;
+    case Opcode::kBytearray8:
+      return needs(8) ? push_view(Tag::kByteArray, at + 8, little_endian(at, 8)) : nullptr;
+    case Opcode::kNextBuffer:
+      return malformed("the pickle refers to out-of-band data, which a cache never has");
+    case Opcode::kReadonlyBuffer:
+      return read_only_buffer(at);
     case Opcode::kBinfloat: {
       if (!needs(8)) return nullptr;
       return push(Value::real(std::bit_cast<double>(__builtin_bswap64(little_endian(at, 8)))), at + 8);
     }
-    case Opcode::kAppend: return append_one(at);
-    case Opcode::kAppends: return appends(at);
-    case Opcode::kBuild: return build(at);
-    case Opcode::kGlobal: return text_global(at);
-    case Opcode::kStackGlobal: return stack_global(at);
-    case Opcode::kDict: return dict(at);
-    case Opcode::kEmptyDict: return empty_dict(at);
-    case Opcode::kGet: return text_get(at);
-    case Opcode::kBinget: return needs(1) ? get(static_cast<unsigned char>(*at), at + 1) : nullptr;
-    case Opcode::kLongBinget: return needs(4) ? get(little_endian(at, 4), at + 4) : nullptr;
-    case Opcode::kInst: return inst(at);
-    case Opcode::kList: return list(at);
-    case Opcode::kEmptyList: return empty_list(at);
-    case Opcode::kObj: return object(at);
-    case Opcode::kPut: return text_put(at);
-    case Opcode::kBinput: return needs(1) ? memoize(static_cast<unsigned char>(*at), at + 1) : nullptr;
-    case Opcode::kLongBinput: return needs(4) ? memoize(little_endian(at, 4), at + 4) : nullptr;
-    case Opcode::kMemoize: return memoize(memo_.count(), at);
-    case Opcode::kSetitem: return set_item(at);
-    case Opcode::kSetitems: return set_items(at);
-    case Opcode::kTuple: return tuple(at);
-    case Opcode::kEmptyTuple: return empty_tuple(at);
-    case Opcode::kTuple1: return counted_tuple(1, at);
-    case Opcode::kTuple2: return counted_tuple(2, at);
-    case Opcode::kTuple3: return counted_tuple(3, at);
-    case Opcode::kProto: return proto(at);
-    case Opcode::kNewobj: return new_object(Construction::kNewObj, at);
-    case Opcode::kNewobjEx: return new_object(Construction::kNewObjEx, at);
-    case Opcode::kExt1: return extension(at, 1);
-    case Opcode::kExt2: return extension(at, 2);
-    case Opcode::kExt4: return extension(at, 4);
-    case Opcode::kEmptySet: return empty_set(at);
-    case Opcode::kAdditems: return add_items(at);
-    case Opcode::kFrozenset: return frozen_set(at);
-    case Opcode::kFrame: return frame(at);
+    case Opcode::kAppend:
+      return append_one(at);
+    case Opcode::kAppends:
+      return appends(at);
+    case Opcode::kBuild:
+      return build(at);
+    case Opcode::kGlobal:
+      return text_global(at);
+    case Opcode::kStackGlobal:
+      return stack_global(at);
+    case Opcode::kDict:
+      return dict(at);
+    case Opcode::kEmptyDict:
+      return empty_dict(at);
+    case Opcode::kGet:
+      return text_get(at);
+    case Opcode::kBinget:
+      return needs(1) ? get(static_cast<unsigned char>(*at), at + 1) : nullptr;
+    case Opcode::kLongBinget:
+      return needs(4) ? get(little_endian(at, 4), at + 4) : nullptr;
+    case Opcode::kInst:
+      return inst(at);
+    case Opcode::kList:
+      return list(at);
+    case Opcode::kEmptyList:
+      return empty_list(at);
+    case Opcode::kObj:
+      return object(at);
+    case Opcode::kPut:
+      return text_put(at);
+    case Opcode::kBinput:
+      return needs(1) ? memoize(static_cast<unsigned char>(*at), at + 1) : nullptr;
+    case Opcode::kLongBinput:
+      return needs(4) ? memoize(little_endian(at, 4), at + 4) : nullptr;
+    case Opcode::kMemoize:
+      return memoize(memo_.count(), at);
+    case Opcode::kSetitem:
+      return set_item(at);
+    case Opcode::kSetitems:
+      return set_items(at);
+    case Opcode::kTuple:
+      return tuple(at);
+    case Opcode::kEmptyTuple:
+      return empty_tuple(at);
+    case Opcode::kTuple1:
+      return counted_tuple(1, at);
+    case Opcode::kTuple2:
+      return counted_tuple(2, at);
+    case Opcode::kTuple3:
+      return counted_tuple(3, at);
+    case Opcode::kProto:
+      return proto(at);
+    case Opcode::kNewobj:
+      return new_object(Construction::kNewObj, at);
+    case Opcode::kNewobjEx:
+      return new_object(Construction::kNewObjEx, at);
+    case Opcode::kExt1:
+      return extension(at, 1);
+    case Opcode::kExt2:
+      return extension(at, 2);
+    case Opcode::kExt4:
+      return extension(at, 4);
+    case Opcode::kEmptySet:
+      return empty_set(at);
+    case Opcode::kAdditems:
+      return add_items(at);
+    case Opcode::kFrozenset:
+      return frozen_set(at);
+    case Opcode::kFrame:
+      return frame(at);
   }
   return unknown_opcode(opcode);
 }
@@ -153,7 +219,8 @@ inline Machine::Position Machine::step(std::uint8_t opcode, Position at) {
 bool Machine::available_slowly(Position at, std::uint64_t count) {
   if (count > static_cast<std::uint64_t>(end_ - at)) return false;
   deviate(Deviation::Kind::kArgumentAcrossFrame, here(),
-          fmt::format("its argument ends {} bytes behind the frame", count - static_cast<std::uint64_t>(limit_ - at)));
+          fmt::format("its argument ends {} bytes behind the frame",
+                      count - static_cast<std::uint64_t>(limit_ - at)));
   leave_frame();
   return true;
 }
@@ -177,7 +244,8 @@ Machine::Position Machine::frame(Position at) {
   const std::uint64_t size = little_endian(at, 8);
   at += 8;
   if (size > static_cast<std::uint64_t>(end_ - at)) {
-    return fail_with(ErrorCode::kTruncated, fmt::format("a frame of {} bytes goes beyond the end of the data", size));
+    return fail_with(ErrorCode::kTruncated,
+                     fmt::format("a frame of {} bytes goes beyond the end of the data", size));
   }
   const Position frame_end = at + size;
   if (in_frame_) {
@@ -195,11 +263,15 @@ Machine::Position Machine::frame(Position at) {
 Machine::Position Machine::memoize(std::uint64_t index, Position at) {
   if (!has_values(1)) return underflow();
   switch (memo_.put(index, stack_.back())) {
-    case Memo::Put::kDone: return at;
-    case Memo::Put::kNoMemory: return no_memory();
-    case Memo::Put::kSparse: break;
+    case Memo::Put::kDone:
+      return at;
+    case Memo::Put::kNoMemory:
+      return no_memory();
+    case Memo::Put::kSparse:
+      break;
   }
-  deviate(Deviation::Kind::kSparsePut, here(), fmt::format("index {} with {} values in the memo", index, memo_.count()));
+  deviate(Deviation::Kind::kSparsePut, here(),
+          fmt::format("index {} with {} values in the memo", index, memo_.count()));
   return at;
 }
 
@@ -250,7 +322,8 @@ Status Machine::stop(Position at) {
   document_.end_ = offset_at(at);
   if (!stack_.empty()) {
     may_have_dropped_ = true;
-    deviate(Deviation::Kind::kStackLeftovers, here(), fmt::format("{} values are left on the stack", stack_.size()));
+    deviate(Deviation::Kind::kStackLeftovers, here(),
+            fmt::format("{} values are left on the stack", stack_.size()));
   }
   if (may_have_dropped_ && !collect_dropped_calls()) {
     no_memory();
@@ -291,7 +364,8 @@ bool Machine::collect_dropped_calls() {
 
 void Machine::deviate(Deviation::Kind kind, std::uint64_t offset, std::string detail) {
   auto& deviations = document_.deviations_;
-  const auto same = std::count_if(deviations.begin(), deviations.end(), [&](const Deviation& d) { return d.kind == kind; });
+  const auto same =
+      std::count_if(deviations.begin(), deviations.end(), [&](const Deviation& d) { return d.kind == kind; });
   if (static_cast<std::size_t>(same) >= Document::kMaxDeviationsPerKind) return;
   deviations.push_back({kind, offset, std::move(detail)});
 }
@@ -308,37 +382,56 @@ std::nullptr_t Machine::underflow() {
 
 std::nullptr_t Machine::key_failure(KeyOutcome outcome, const Value& key) {
   switch (outcome) {
-    case KeyOutcome::kUnhashable: return malformed(fmt::format("a {} can't be a key: it is unhashable", type_name(key)));
+    case KeyOutcome::kUnhashable:
+      return malformed(fmt::format("a {} can't be a key: it is unhashable", type_name(key)));
     case KeyOutcome::kTooMuchWork:
       return fail_with(ErrorCode::kLimitWork, "comparing keys takes too many steps: they collide");
-    default: return no_memory();
+    default:
+      return no_memory();
   }
 }
 
 Machine::Position Machine::unknown_opcode(std::uint8_t opcode) {
-  error_ = Error{ErrorCode::kMalformed, fmt::format("byte 0x{:02x} is not an opcode", opcode), {}, here(), {}};
+  error_ =
+      Error{ErrorCode::kMalformed, fmt::format("byte 0x{:02x} is not an opcode", opcode), {}, here(), {}};
   return nullptr;
 }
 
 std::string_view type_name(const Value& value) {
   switch (value.tag()) {
-    case Tag::kNone: return "NoneType";
-    case Tag::kBool: return "bool";
+    case Tag::kNone:
+      return "NoneType";
+    case Tag::kBool:
+      return "bool";
     case Tag::kInt:
-    case Tag::kBigInt: return "int";
-    case Tag::kFloat: return "float";
-    case Tag::kString: return "str";
-    case Tag::kBytes: return "bytes";
-    case Tag::kByteArray: return "bytearray";
-    case Tag::kList: return "list";
-    case Tag::kTuple: return "tuple";
-    case Tag::kDict: return "dict";
-    case Tag::kSet: return "set";
-    case Tag::kFrozenSet: return "frozenset";
-    case Tag::kGlobal: return "global";
-    case Tag::kObject: return "object";
-    case Tag::kPersistent: return "persistent object";
-    case Tag::kBuffer: return "memoryview";
+    case Tag::kBigInt:
+      return "int";
+    case Tag::kFloat:
+      return "float";
+    case Tag::kString:
+      return "str";
+    case Tag::kBytes:
+      return "bytes";
+    case Tag::kByteArray:
+      return "bytearray";
+    case Tag::kList:
+      return "list";
+    case Tag::kTuple:
+      return "tuple";
+    case Tag::kDict:
+      return "dict";
+    case Tag::kSet:
+      return "set";
+    case Tag::kFrozenSet:
+      return "frozenset";
+    case Tag::kGlobal:
+      return "global";
+    case Tag::kObject:
+      return "object";
+    case Tag::kPersistent:
+      return "persistent object";
+    case Tag::kBuffer:
+      return "memoryview";
   }
   return "value";
 }

@@ -15,8 +15,9 @@
 
 namespace cachetool::pickle {
 
-/// Runs one pickle into a Document. Follows CPython 3.11's C unpickler (Modules/_pickle.c, `load` and its load_…
-/// functions) step by step, except that globals aren't looked up and calls are recorded instead of made.
+/// Runs one pickle into a Document. Follows CPython 3.11's C unpickler (Modules/_pickle.c, `load` and its
+/// load_… functions) step by step, except that globals aren't looked up and calls are recorded instead of
+/// made.
 ///
 /// Handlers get the position behind their opcode and return the position to go on at, or null after an error.
 class Machine {
@@ -150,8 +151,8 @@ class Machine {
 /// Python's name of the type of `value`, for messages.
 std::string_view type_name(const Value& value);
 
-/// True for values that the pickle didn't make and that real code may turn out to be anything: globals, persistent
-/// objects and results of calls.
+/// True for values that the pickle didn't make and that real code may turn out to be anything: globals,
+/// persistent objects and results of calls.
 inline bool is_opaque(const Value& value) {
   return value.is(Tag::kGlobal) || value.is(Tag::kObject) || value.is(Tag::kPersistent);
 }

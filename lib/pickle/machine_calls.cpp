@@ -32,7 +32,8 @@ Machine::Position Machine::text_global(Position at) {
   if (!read_line(at, name)) return nullptr;
   if (name.empty()) return malformed("the name is empty");
   for (const std::string_view text : {module, name}) {
-    if (find_invalid_utf8(text, Surrogates::kRejected) != std::string_view::npos) return malformed("a name is not UTF-8");
+    if (find_invalid_utf8(text, Surrogates::kRejected) != std::string_view::npos)
+      return malformed("a name is not UTF-8");
   }
   return push_global(module, name, here()) ? at : nullptr;
 }
@@ -76,7 +77,8 @@ Machine::Position Machine::reduce(Position at) {
   const Value args = stack_.back();
   const Value callable = stack_[stack_.size() - 2];
   if (!is_opaque(callable)) return malformed(fmt::format("a {} can't be called", type_name(callable)));
-  if (!args.is(Tag::kTuple)) return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args)));
+  if (!args.is(Tag::kTuple))
+    return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args)));
   const ObjectNode* object = record(Construction::kReduce, callable, args);
   if (object == nullptr) return nullptr;
   stack_.pop();
@@ -92,7 +94,8 @@ Machine::Position Machine::new_object(Construction construction, Position at) {
   const Value callable = stack_[first];
   const Value args = stack_[first + 1];
   if (!is_opaque(callable)) return malformed(fmt::format("a {} is not a class", type_name(callable)));
-  if (!args.is(Tag::kTuple)) return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args)));
+  if (!args.is(Tag::kTuple))
+    return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args)));
   Value kwargs;
   if (construction == Construction::kNewObjEx) {
     kwargs = stack_[first + 2];
@@ -153,7 +156,8 @@ Machine::Position Machine::build(Position at) {
   const Value target = stack_[stack_.size() - 2];
   stack_.pop();
   if (!is_opaque(target)) return build_plain(target, state) ? at : nullptr;
-  auto* object = target.is(Tag::kObject) ? const_cast<ObjectNode*>(&target.object()) : record_mutation(target);
+  auto* object =
+      target.is(Tag::kObject) ? const_cast<ObjectNode*>(&target.object()) : record_mutation(target);
   if (object == nullptr) return nullptr;
   return append(arena_, object->states, &state, 1) ? at : no_memory();
 }
@@ -162,11 +166,13 @@ Machine::Position Machine::build(Position at) {
 bool Machine::build_plain(const Value& target, const Value& state) {
   const bool is_pair = state.is(Tag::kTuple) && state.tuple().size == 2;
   const Value& attributes = is_pair ? state.tuple().data[0] : state;
-  if (!attributes.is_none()) return malformed(fmt::format("a {} takes no state", type_name(target))) != nullptr;
+  if (!attributes.is_none())
+    return malformed(fmt::format("a {} takes no state", type_name(target))) != nullptr;
   if (is_pair) {
     const Value& slots = state.tuple().data[1];
     if (!slots.is(Tag::kDict)) return malformed("the state of slots is not a dict") != nullptr;
-    if (slots.dict().size > 0) return malformed(fmt::format("a {} takes no state", type_name(target))) != nullptr;
+    if (slots.dict().size > 0)
+      return malformed(fmt::format("a {} takes no state", type_name(target))) != nullptr;
   }
   deviate(Deviation::Kind::kForeignTarget, here(), fmt::format("BUILD on a {}", type_name(target)));
   return true;

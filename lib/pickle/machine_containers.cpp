@@ -11,10 +11,18 @@
 namespace cachetool::pickle {
 namespace {
 
-ListNode& writable_list(const Value& value) { return const_cast<ListNode&>(value.list()); }
-DictNode& writable_dict(const Value& value) { return const_cast<DictNode&>(value.dict()); }
-SetNode& writable_set(const Value& value) { return const_cast<SetNode&>(value.set()); }
-ObjectNode& writable_object(const Value& value) { return const_cast<ObjectNode&>(value.object()); }
+ListNode& writable_list(const Value& value) {
+  return const_cast<ListNode&>(value.list());
+}
+DictNode& writable_dict(const Value& value) {
+  return const_cast<DictNode&>(value.dict());
+}
+SetNode& writable_set(const Value& value) {
+  return const_cast<SetNode&>(value.set());
+}
+ObjectNode& writable_object(const Value& value) {
+  return const_cast<ObjectNode&>(value.object());
+}
 
 }  // namespace
 
@@ -91,7 +99,8 @@ Machine::Position Machine::list(Position at) {
   std::uint64_t first = 0;
   if (!pop_marker(first)) return nullptr;
   auto* node = arena_.make<ListNode>();
-  if (node == nullptr || !append(arena_, *node, stack_.data() + first, stack_.size() - first)) return no_memory();
+  if (node == nullptr || !append(arena_, *node, stack_.data() + first, stack_.size() - first))
+    return no_memory();
   node->offset = here();
   stack_.truncate(first);
   return push(Value::node(Tag::kList, node), at);
@@ -148,7 +157,8 @@ bool Machine::insert_items(SetNode& set, std::uint64_t first, std::uint64_t last
 bool Machine::assign_list_items(ListNode& list, std::uint64_t first, std::uint64_t last) {
   for (std::uint64_t i = first; i < last; i += 2) {
     const Value& key = stack_[i];
-    if (!key.is(Tag::kInt) && !key.is(Tag::kBool)) return malformed("the index of a list must be an integer") != nullptr;
+    if (!key.is(Tag::kInt) && !key.is(Tag::kBool))
+      return malformed("the index of a list must be an integer") != nullptr;
     std::int64_t index = key.is(Tag::kBool) ? (key.as_bool() ? 1 : 0) : key.as_int();
     if (index < 0) index += list.size;
     if (index < 0 || index >= list.size) return malformed("the index is outside the list") != nullptr;

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kHighBits = 0x8080808080808080U;
 
-/// True when no byte of `text` has its high bit set. `readable_end` is the end of the memory that may be read: short
-/// texts are checked with one wide load where that fits.
+/// True when no byte of `text` has its high bit set. `readable_end` is the end of the memory that may be
+/// read: short texts are checked with one wide load where that fits.
 inline bool is_ascii(std::string_view text, const char* readable_end) {
   const char* at = text.data();
   std::size_t left = text.size();
@@ -51,7 +51,8 @@ Machine::Position Machine::push_utf8(Position at, std::uint64_t size) {
   const std::string_view text(at, size);
   if (!is_ascii(text, end_)) [[unlikely]] {
     const std::size_t bad = find_invalid_utf8(text, Surrogates::kAllowed);
-    if (bad != std::string_view::npos) return malformed(fmt::format("byte {} of the string is not UTF-8", bad));
+    if (bad != std::string_view::npos)
+      return malformed(fmt::format("byte {} of the string is not UTF-8", bad));
   }
   return push(Value::text(Tag::kString, text), at + size);
 }
@@ -78,7 +79,8 @@ Machine::Position Machine::counted_long(Position at, unsigned length_bytes) {
   return push_integer_bytes({at, size}, at + size);
 }
 
-/// Pushes the integer that `bytes` (little-endian two's complement) encode; they must live as long as the document.
+/// Pushes the integer that `bytes` (little-endian two's complement) encode; they must live as long as the
+/// document.
 Machine::Position Machine::push_integer_bytes(std::string_view bytes, Position at) {
   bytes = trim_integer(bytes);
   if (bytes.size() <= 8) return push(Value::integer(small_integer(bytes)), at);

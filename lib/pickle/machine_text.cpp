@@ -21,8 +21,8 @@ bool Machine::read_line(Position& at, std::string_view& line) {
   return true;
 }
 
-/// INT also carries the booleans of protocols 0 and 1, as "00" and "01"; CPython takes any line of two characters that
-/// means 0 or 1.
+/// INT also carries the booleans of protocols 0 and 1, as "00" and "01"; CPython takes any line of two
+/// characters that means 0 or 1.
 Machine::Position Machine::text_int(Position at) {
   std::string_view line;
   if (!read_line(at, line)) return nullptr;

@@ -7,15 +7,16 @@
 
 namespace cachetool::pickle {
 
-/// The memo of the machine. Indices that follow on each other live in an array; an index far beyond it goes into a hash
-/// table, so that one PUT can't demand gigabytes as it does in CPython.
+/// The memo of the machine. Indices that follow on each other live in an array; an index far beyond it goes
+/// into a hash table, so that one PUT can't demand gigabytes as it does in CPython.
 class Memo {
  public:
   explicit Memo(Account& account) : near_(account), far_(account) {}
 
   /// The value at `index`, or null.
   const Value* get(std::uint64_t index) const {
-    if (index < near_.size() && !near_[index].is(kAbsent)) [[likely]] return &near_[index];
+    if (index < near_.size() && !near_[index].is(kAbsent)) [[likely]]
+      return &near_[index];
     return far_count_ == 0 ? nullptr : get_far(index);
   }
 

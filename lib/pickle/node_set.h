@@ -7,8 +7,8 @@
 
 namespace cachetool::pickle {
 
-/// A set of nodes of one Document, as one bit per byte of its input (a node's offset names it). For walks over shared
-/// and cyclic graphs.
+/// A set of nodes of one Document, as one bit per byte of its input (a node's offset names it). For walks
+/// over shared and cyclic graphs.
 class NodeSet {
  public:
   static std::uint64_t bytes_for(std::uint64_t input_bytes) { return (input_bytes / 64 + 1) * 8; }

@@ -12,7 +12,9 @@ namespace {
 
 constexpr double kTwo63 = 9223372036854775808.0;
 
-bool is_negative(std::string_view bytes) { return !bytes.empty() && (bytes.back() & '\x80') != 0; }
+bool is_negative(std::string_view bytes) {
+  return !bytes.empty() && (bytes.back() & '\x80') != 0;
+}
 
 /// Magnitude of a two's complement integer as 32-bit limbs, lowest first.
 std::vector<std::uint32_t> magnitude(std::string_view bytes) {
@@ -65,14 +67,17 @@ std::int64_t small_integer(std::string_view bytes) {
 
 std::optional<std::int64_t> as_small_integer(const Value& number) {
   switch (number.tag()) {
-    case Tag::kBool: return number.as_bool() ? 1 : 0;
-    case Tag::kInt: return number.as_int();
+    case Tag::kBool:
+      return number.as_bool() ? 1 : 0;
+    case Tag::kInt:
+      return number.as_int();
     case Tag::kFloat: {
       const double value = number.as_float();
       if (!(value >= -kTwo63 && value < kTwo63) || value != std::floor(value)) return std::nullopt;
       return static_cast<std::int64_t>(value);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -132,7 +137,8 @@ std::string to_decimal(const Value& integer, std::size_t max_bytes) {
       rest = part % 1'000'000'000;
     }
     while (!limbs.empty() && limbs.back() == 0) limbs.pop_back();
-    for (int i = 0; i < 9 && (rest > 0 || !limbs.empty()); ++i, rest /= 10) digits += static_cast<char>('0' + rest % 10);
+    for (int i = 0; i < 9 && (rest > 0 || !limbs.empty()); ++i, rest /= 10)
+      digits += static_cast<char>('0' + rest % 10);
   }
   if (is_negative(bytes)) digits += '-';
   std::reverse(digits.begin(), digits.end());

@@ -38,8 +38,8 @@ bool numbers_equal(const Value& a, const Value& b);
 /// Python's == compatible hash of a number; `nan_hash` is what NaN gets, which equals nothing.
 std::uint64_t hash_number(const Value& number, std::uint64_t nan_hash);
 
-/// Decimal digits of kInt or kBigInt. Integers of more than `max_bytes` bytes are given as "0x…" with a sign instead,
-/// since the conversion takes quadratic time.
+/// Decimal digits of kInt or kBigInt. Integers of more than `max_bytes` bytes are given as "0x…" with a sign
+/// instead, since the conversion takes quadratic time.
 std::string to_decimal(const Value& integer, std::size_t max_bytes = 2048);
 
 }  // namespace cachetool::pickle

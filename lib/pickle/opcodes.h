@@ -6,7 +6,8 @@
 
 namespace cachetool::pickle {
 
-/// The opcodes of pickle protocols 0 to 5, in the order of their codes (CPython's Lib/pickletools.py documents each).
+/// The opcodes of pickle protocols 0 to 5, in the order of their codes (CPython's Lib/pickletools.py
+/// documents each).
 enum class Opcode : std::uint8_t {
   kMark = 0x28,
   kEmptyTuple = 0x29,

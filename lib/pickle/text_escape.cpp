@@ -12,22 +12,35 @@ int hex_digit(char c) {
   return -1;
 }
 
-bool is_octal(char c) { return c >= '0' && c <= '7'; }
+bool is_octal(char c) {
+  return c >= '0' && c <= '7';
+}
 
 /// The character that `\c` stands for, if it is one of the simple escapes.
 std::optional<char> simple_escape(char c) {
   switch (c) {
-    case '\\': return '\\';
-    case '\'': return '\'';
-    case '"': return '"';
-    case 'a': return '\a';
-    case 'b': return '\b';
-    case 'f': return '\f';
-    case 'n': return '\n';
-    case 'r': return '\r';
-    case 't': return '\t';
-    case 'v': return '\v';
-    default: return std::nullopt;
+    case '\\':
+      return '\\';
+    case '\'':
+      return '\'';
+    case '"':
+      return '"';
+    case 'a':
+      return '\a';
+    case 'b':
+      return '\b';
+    case 'f':
+      return '\f';
+    case 'n':
+      return '\n';
+    case 'r':
+      return '\r';
+    case 't':
+      return '\t';
+    case 'v':
+      return '\v';
+    default:
+      return std::nullopt;
   }
 }
 
@@ -74,7 +87,8 @@ std::optional<std::size_t> decode_string_escapes(std::string_view text, char* ou
       at += 2;
     } else if (is_octal(c)) {
       int code = c - '0';
-      for (int i = 0; i < 2 && at < text.size() && is_octal(text[at]); ++i) code = code << 3 | (text[at++] - '0');
+      for (int i = 0; i < 2 && at < text.size() && is_octal(text[at]); ++i)
+        code = code << 3 | (text[at++] - '0');
       *out++ = static_cast<char>(code & 0xff);
     } else {  // a line can't hold the escaped newline, so this is an unknown escape
       *out++ = '\\';

@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxDecimalDigits = 4300;
 
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 int digit_of(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -22,9 +24,12 @@ int digit_of(char c) {
   return 99;
 }
 
-std::string_view until_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+std::string_view until_nul(std::string_view text) {
+  return text.substr(0, text.find('\0'));
+}
 
-/// Digits with single underscores between them; nothing when they break that rule or another base's digit appears.
+/// Digits with single underscores between them; nothing when they break that rule or another base's digit
+/// appears.
 std::optional<std::string> plain_digits(std::string_view text, int base) {
   std::string digits;
   digits.reserve(text.size());
@@ -165,7 +170,8 @@ std::optional<std::int64_t> parse_c_long(std::string_view text) {
     }
   }
   std::uint64_t value = 0;
-  const std::uint64_t most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1 : 0);
+  const std::uint64_t most =
+      static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) + (negative ? 1 : 0);
   for (; at < text.size() && digit_of(text[at]) < base; ++at) {
     const auto digit = static_cast<std::uint64_t>(digit_of(text[at]));
     if (value > (most - digit) / static_cast<std::uint64_t>(base)) return std::nullopt;

@@ -7,16 +7,22 @@ namespace cachetool::pickle {
 
 std::span<const Value> items_of(const Value& value) {
   switch (value.tag()) {
-    case Tag::kList: return value.list().items();
-    case Tag::kTuple: return value.tuple().items();
+    case Tag::kList:
+      return value.list().items();
+    case Tag::kTuple:
+      return value.tuple().items();
     case Tag::kSet:
-    case Tag::kFrozenSet: return value.set().items();
-    default: return {};
+    case Tag::kFrozenSet:
+      return value.set().items();
+    default:
+      return {};
   }
 }
 
 const Value* find(const DictNode& dict, std::string_view name) {
-  const auto matches = [&](const Pair& pair) { return pair.key.is(Tag::kString) && pair.key.bytes() == name; };
+  const auto matches = [&](const Pair& pair) {
+    return pair.key.is(Tag::kString) && pair.key.bytes() == name;
+  };
   if (dict.index == nullptr) {
     for (const Pair& pair : dict.pairs()) {
       if (matches(pair)) return &pair.value;
@@ -37,15 +43,23 @@ bool is_global(const Value& value, std::string_view module, std::string_view nam
 
 std::uint64_t offset_of(const Value& value) {
   switch (value.tag()) {
-    case Tag::kList: return value.list().offset;
-    case Tag::kTuple: return value.tuple().offset;
-    case Tag::kDict: return value.dict().offset;
+    case Tag::kList:
+      return value.list().offset;
+    case Tag::kTuple:
+      return value.tuple().offset;
+    case Tag::kDict:
+      return value.dict().offset;
     case Tag::kSet:
-    case Tag::kFrozenSet: return value.set().offset;
-    case Tag::kGlobal: return value.global().offset;
-    case Tag::kObject: return value.object().offset;
-    case Tag::kPersistent: return value.persistent().offset;
-    default: return 0;
+    case Tag::kFrozenSet:
+      return value.set().offset;
+    case Tag::kGlobal:
+      return value.global().offset;
+    case Tag::kObject:
+      return value.object().offset;
+    case Tag::kPersistent:
+      return value.persistent().offset;
+    default:
+      return 0;
   }
 }
 

@@ -18,10 +18,10 @@ struct PersistentNode;
 enum class Tag : std::uint8_t {
   kNone,
   kBool,
-  kInt,         ///< fits in 64 bits, signed
-  kBigInt,      ///< little-endian two's complement bytes, longer than 8
+  kInt,     ///< fits in 64 bits, signed
+  kBigInt,  ///< little-endian two's complement bytes, longer than 8
   kFloat,
-  kString,      ///< UTF-8 that may hold encoded surrogates ("surrogatepass")
+  kString,  ///< UTF-8 that may hold encoded surrogates ("surrogatepass")
   kBytes,
   kByteArray,
   kList,
@@ -35,8 +35,8 @@ enum class Tag : std::uint8_t {
   kBuffer,      ///< a read-only view of a bytearray (READONLY_BUFFER); out-of-band buffers are never supplied
 };
 
-/// One node of a decoded pickle: 16 bytes, trivially copyable, owned by its Document. Nodes are shared (memo) and may be
-/// cyclic, so walks need a limit or a visited set.
+/// One node of a decoded pickle: 16 bytes, trivially copyable, owned by its Document. Nodes are shared (memo)
+/// and may be cyclic, so walks need a limit or a visited set.
 class Value {
  public:
   constexpr Value() : head_(0), integer_(0) {}
@@ -67,7 +67,9 @@ class Value {
   const PersistentNode& persistent() const { return *static_cast<const PersistentNode*>(node_); }
 
   /// Identity, not equality: same tag, same payload. Nodes are equal only when they are the same node.
-  friend bool identical(const Value& a, const Value& b) { return a.head_ == b.head_ && a.integer_ == b.integer_; }
+  friend bool identical(const Value& a, const Value& b) {
+    return a.head_ == b.head_ && a.integer_ == b.integer_;
+  }
   const void* address() const { return node_; }
 
  private:
@@ -92,8 +94,8 @@ struct Pair {
   Value value;
 };
 
-/// Every node carries the offset of the opcode that made it, in the bytes of its Document. No two nodes of a Document
-/// share an offset, so it also names the node (see node_set.h).
+/// Every node carries the offset of the opcode that made it, in the bytes of its Document. No two nodes of a
+/// Document share an offset, so it also names the node (see node_set.h).
 struct ListNode {
   std::uint64_t offset = 0;
   Value* data = nullptr;
@@ -151,8 +153,8 @@ enum class Construction : std::uint8_t {
   kNewObjEx,
   kInst,
   kObj,
-  /// No call: BUILD, APPEND(S), ADDITEMS or SETITEM(S) on something that the pickle didn't make itself (a global or a
-  /// persistent object, named by `callable`). Appears in Document::calls() only.
+  /// No call: BUILD, APPEND(S), ADDITEMS or SETITEM(S) on something that the pickle didn't make itself (a
+  /// global or a persistent object, named by `callable`). Appears in Document::calls() only.
   kMutation,
 };
 
@@ -160,9 +162,9 @@ enum class Construction : std::uint8_t {
 struct ObjectNode {
   std::uint64_t offset = 0;
   Construction construction = Construction::kReduce;
-  Value callable;  ///< usually kGlobal; anything for hostile input
-  Value args;      ///< kTuple for well-formed input
-  Value kwargs;    ///< kDict with NEWOBJ_EX, else none
+  Value callable;     ///< usually kGlobal; anything for hostile input
+  Value args;         ///< kTuple for well-formed input
+  Value kwargs;       ///< kDict with NEWOBJ_EX, else none
   ListNode states;    ///< arguments of BUILD, in order; usually none or one
   ListNode appended;  ///< by APPEND, APPENDS and ADDITEMS, in order
   DictNode items;     ///< by SETITEM and SETITEMS, Python's dict semantics
