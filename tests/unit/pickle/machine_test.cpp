@@ -7,7 +7,11 @@ using namespace cachetool::pickle;
 
 TEST_SUITE("pickle/machine") {
   TEST_CASE("a dict with shared and nested values") {
-    const std::string bytes("\x80\x04\x95\x17\0\0\0\0\0\0\0}\x94(\x8c\x01" "a\x94K\x01\x8c\x01" "b\x94]\x94(h\x01Neu.", 34);
+    const std::string bytes(
+        "\x80\x04\x95\x16\0\0\0\0\0\0\0}\x94(\x8c\x01"
+        "a\x94K\x01\x8c\x01"
+        "b\x94]\x94(h\x01Neu.",
+        33);
     Budget budget = Budget::for_input(bytes.size());
     const auto document = parse(bytes, budget);
     REQUIRE(document);
