@@ -88,7 +88,12 @@ struct ViewAndMutationMeta {
   Field<bool> is_rng_op_functionalized;
   Field<std::int64_t> num_graphsafe_rng_states;
   Field<std::string_view> compile_id_str;
-  std::size_t subclass_inputs = 0;  ///< inputs that are tensor subclasses
+  // Of interest because only some releases have them.
+  Field<pickle::Value> traced_tangents_descs;       ///< 2.9 on
+  Field<pickle::Value> mutated_inp_stream_indices;  ///< 2.11 on
+  Field<pickle::Value> graphsafe_rng_device;        ///< 2.13 on
+  Field<pickle::Value> act_input_paths;             ///< 2.14 on
+  std::size_t subclass_inputs = 0;                  ///< inputs that are tensor subclasses
 };
 
 /// Which FX graph entry a compiled graph is, or the graph itself (bundled).
@@ -101,7 +106,7 @@ struct CompiledGraphRef {
   Field<std::int64_t> num_symints_saved_for_bw;  ///< backward only: num_symints_saved_for_bw_
 };
 
-/// schemas.py: AOTConfig (to 2.9, callables None) or CacheableAOTConfig: the options of the compile.
+/// schemas.py: AOTConfig (to 2.12, callables None) or CacheableAOTConfig (2.13): the options of the compile.
 struct AotConfig {
   Field<std::int64_t> num_params_buffers;
   Field<std::int64_t> aot_id;
@@ -117,9 +122,9 @@ struct AotConfig {
 };
 
 enum class AotEntryClass : std::uint8_t {
-  kAOTAutogradCacheEntry,         ///< torch 2.5 to 2.10, by reference
-  kBundledAOTAutogradCacheEntry,  ///< 2.8 to 2.10
-  kAOTAutogradResult,             ///< later releases, by reference
+  kAOTAutogradCacheEntry,         ///< torch 2.5 to 2.9, by reference
+  kBundledAOTAutogradCacheEntry,  ///< 2.8, 2.9
+  kAOTAutogradResult,             ///< 2.10 on, by reference
   kBundledAOTAutogradResult,
 };
 

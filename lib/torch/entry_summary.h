@@ -52,7 +52,9 @@ struct EntrySummary {
   EntryKind kind = EntryKind::kFxGraph;
   OutputCodeClass output_code = OutputCodeClass::kNone;
   CudagraphFacts cudagraphs = CudagraphFacts::kNotApplicable;
-  ReleaseFamily family = ReleaseFamily::kUnknown;
+  ReleaseFamily family = ReleaseFamily::kUnknown;  ///< oldest release that writes such an entry
+  ReleaseFamily family_last =
+      ReleaseFamily::kUnknown;       ///< newest one; the same as `family` when the dialect is unique
   std::uint16_t partitions = 0;      ///< length of partition_maps
   std::uint16_t triton_kernels = 0;  ///< kernels in the bundle
   bool is_backward = false;

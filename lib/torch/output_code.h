@@ -68,14 +68,15 @@ struct FxKwargs {
   Field<bool> is_backward;
   Field<std::int64_t> graph_id;
   Field<bool> cpp_wrapper;
-  Field<bool> fx_wrapper;  ///< 2.8 on
-  Field<bool> aot_mode;    ///< 2.5 to 2.8
+  Field<bool> fx_wrapper;                     ///< 2.9 on
+  Field<bool> aot_mode;                       ///< 2.5, 2.6
+  Field<pickle::Value> user_visible_outputs;  ///< 2.5
   Field<bool> is_inference;
   Field<bool> layout_opt;
   Field<std::int64_t>
       boxed_forward_device_index;  ///< value of the box; None when the box is empty or missing
   Field<pickle::Value> extern_node_serializer;
-  Field<pickle::Value> get_decomp_fn;  ///< 2.15: a global
+  Field<pickle::Value> get_decomp_fn;  ///< 2.12 on: a global
 };
 
 struct CompiledFxGraph {
@@ -94,8 +95,8 @@ struct CompiledFxGraph {
   Field<Texts> mutated_inputs;
   Field<Ints> mutated_input_idxs;
   Field<std::vector<Constant>> constants;
-  Field<DictView> allocated_constant_name;  ///< 2.6, 2.7: module name → attribute of the frozen graph
-  Field<DictView> frozen_param_names;       ///< 2.8 on: the same
+  Field<DictView> allocated_constant_name;  ///< 2.6: module name → attribute of the frozen graph
+  Field<DictView> frozen_param_names;       ///< 2.7 on: the same
   Field<DictView> torchbind_constants;
   Field<DictView> opaque_value_type_classes;
   Field<Values> output_strides;  ///< per output None or a tuple of expressions (str; int in 2.4)
@@ -130,16 +131,21 @@ struct CompiledAOTI {
   Field<std::string_view> device_type;
   Field<pickle::Value> current_callable;
   Field<DictView> cached_files;  ///< _cached_files: name → bytes
+  Field<bool> boxed_call;
   Field<std::int64_t> time_taken_ns;
   Field<std::string_view> fx_graph_cache_key;
   Field<KeyDetails> key_details;
 };
 
-/// A graph that was compiled in regions. torch/_inductor/output_code.py: RegionalOutputCode (2.13).
+/// A graph that was compiled in regions. torch/_inductor/output_code.py: RegionalOutputCode (2.10).
 struct RegionalOutputCode {
   Field<std::string_view> serialized_graph_module;  ///< GraphPickler bytes, not decoded
   Field<pickle::Value> graph_module;
   Field<pickle::Value> ops_filter;
+  Field<Values> serialized_wrappers;  ///< 2.11 on
+  Field<pickle::Value> node_metadata_key_filter;
+  Field<bool> boxed_call;
+  Field<bool> inner_boxed_call;
   Field<std::int64_t> time_taken_ns;
   Field<std::string_view> fx_graph_cache_key;
   Field<KeyDetails> key_details;

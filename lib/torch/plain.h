@@ -1,10 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
 
 #include "pickle/value.h"
 
@@ -22,7 +22,7 @@ const pickle::GlobalNode* class_of(const pickle::Value& value);
 bool is_instance(const pickle::Value& value, std::string_view module, std::string_view name);
 
 /// Elements of a list, tuple, set or frozenset, or of a call that makes one (builtins list, tuple, set,
-/// frozenset; torch.Size; torch.utils._ordered_set.OrderedSet; collections.deque); nothing for any other
+/// frozenset; torch.Size; torch.utils._ordered_set.OrderedSet); nothing for any other
 /// value.
 std::optional<std::span<const pickle::Value>> sequence_items(const pickle::Value& value);
 
@@ -41,13 +41,29 @@ std::optional<DictView> dict_view(const pickle::Value& value);
 /// The value under a string key, the last one set; null when there is none. Linear.
 const pickle::Value* find(const DictView& dict, std::string_view key);
 
-/// The members of an instance: what BUILD updated its __dict__ with. Parts come in the order of their
-/// application; a later one replaces a member of the same name.
-struct InstanceState {
-  std::vector<const pickle::DictNode*> parts;  ///< usually one
-  std::vector<pickle::Value> others;           ///< states that are no dict nor pair of dicts
-};
-InstanceState instance_state(const pickle::ObjectNode& object);
+/// The two parts of a state (dict or None, dict or None) as copyreg writes it for classes with slots; nothing
+/// for others.
+std::optional<std::span<const pickle::Value>> slot_state(const pickle::Value& state);
+
+/// Calls fn(const pickle::DictNode&) for each dict that BUILD updates the members of an instance with, in
+/// order of their application (a later one replaces a member of the same name): a state that is a dict, and
+/// both parts of a state (dict or None, dict or None). The number of states of another form is returned.
+template <class Fn>
+std::size_t for_each_state(const pickle::ObjectNode& object, Fn&& fn) {
+  std::size_t others = 0;
+  for (const pickle::Value& state : object.states.items()) {
+    if (state.is(pickle::Tag::kDict)) {
+      fn(state.dict());
+    } else if (const auto parts = slot_state(state)) {
+      for (const pickle::Value& part : *parts) {
+        if (part.is(pickle::Tag::kDict)) fn(part.dict());
+      }
+    } else {
+      ++others;
+    }
+  }
+  return others;
+}
 
 /// Names of the slots of a class whose state is a list in their order (frozen dataclasses with slots), or
 /// nothing.

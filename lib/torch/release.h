@@ -25,6 +25,12 @@ Release identify_release(const Decoded& decoded);
 
 /// "2.9", or "unknown".
 std::string_view family_name(ReleaseFamily family);
+/// "2.9", "2.10-2.11", or "unknown".
+std::string family_range(ReleaseFamily first, ReleaseFamily last);
+
+/// Hash of the `torch_version` component of the entry's key; empty when it doesn't hold its key's details
+/// (before 2.8).
+std::string_view torch_identity(const Decoded& decoded);
 
 /// Version of the torch build whose `torch_version` key component has this hash (51 characters); empty when
 /// unknown.

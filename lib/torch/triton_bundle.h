@@ -55,6 +55,9 @@ struct StaticKernel {
   Field<DictView> compile_meta;  ///< signature, constants, device, cc, …
 };
 
+/// torch's name of a HeuristicType member: "POINTWISE", "REDUCTION", …; "unknown" for another number.
+std::string_view heuristic_name(std::int64_t number);
+
 /// A kernel with the configurations that were compiled for it. torch/_inductor/triton_bundler.py:
 /// StaticallyLaunchedAutotuner with its CachingAutotuner.
 struct StaticAutotuner {
