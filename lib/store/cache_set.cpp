@@ -140,10 +140,21 @@ Expected<CacheSet> resolve_directory(FileSystem& fs, const std::string& path, Di
               std::string(kLookedFor));
 }
 
+/// A Triton cache that lies in an Inductor or vLLM cache is a part of that one.
+CacheSet widen(FileSystem& fs, CacheSet set) {
+  if (set.roots[0].role != RootRole::kTriton) return set;
+  auto around = find_around(fs, set.roots[0].path, false);
+  if (!around || around->roots[0].role == RootRole::kTriton) return set;
+  around->scope = join_path(around->scope, set.scope);
+  around->scope_is_file = set.scope_is_file;
+  return std::move(*around);
+}
+
 Expected<CacheSet> resolve_path(FileSystem& fs, const std::string& path) {
+  const auto widened = [&](CacheSet set) { return widen(fs, std::move(set)); };
   auto directory = fs.open_root(path);
-  if (directory) return resolve_directory(fs, path, std::move(*directory));
-  if (directory.error().code == ErrorCode::kNotRegular) return resolve_file(fs, path);
+  if (directory) return resolve_directory(fs, path, std::move(*directory)).map(widened);
+  if (directory.error().code == ErrorCode::kNotRegular) return resolve_file(fs, path).map(widened);
   directory.error().path = path;
   return tl::unexpected(std::move(directory.error()));
 }

@@ -40,8 +40,11 @@ struct Root {
 /// entries.
 struct EntryStore {
   std::uint32_t root = 0;
-  std::string path;      ///< below the root; empty for the root itself
-  bool is_file = false;  ///< `path` is one file outside any cache: an entry, or one that packs several
+  std::string path;  ///< below the root; empty for the root itself
+  /// kUnknown for a directory. Else `path` is one file and this its kind: a loose entry, a mega-cache or a
+  /// standalone artifact (vLLM's artifact files too), whose members are the entries.
+  ArtifactKind file_kind = ArtifactKind::kUnknown;
+  bool is_file() const { return file_kind != ArtifactKind::kUnknown; }
 };
 
 /// How the set was found, for messages.

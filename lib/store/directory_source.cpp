@@ -7,6 +7,7 @@
 
 #include "store/classify.h"
 #include "store/lookup.h"
+#include "store/packed_file.h"
 #include "store/paths.h"
 #include "store/source.h"
 #include "store/walk.h"
@@ -69,6 +70,14 @@ class KeyParents {
   std::size_t next_ = 0;
 };
 
+struct PackedFile {
+  std::vector<PackedEntry> entries;
+  std::optional<Error> error;
+};
+
+// A packing file is read whole once, for its checksum and the hashes of its members.
+constexpr std::uint64_t kMaxPackedBytes = std::uint64_t{2} << 30;
+
 class DirectorySource final : public Source {
  public:
   DirectorySource(FileSystem& fs, CacheSet set) : fs_(fs), set_(std::move(set)), parents_(fs_, set_) {
@@ -91,19 +100,20 @@ class DirectorySource final : public Source {
     std::vector<KeyRef> found;
     for (std::size_t i = 0; i < set_.stores.size(); ++i) {
       const auto store = static_cast<std::uint16_t>(i);
-      if (set_.stores[i].is_file) {
-        add_file_key(store, found);
+      if (set_.stores[i].is_file()) {
+        add_packed_keys(store, found, skipped);
         continue;
       }
       add_sharded_keys(store, found, skipped);
       add_flat_keys(store, EntryKind::kAotAutograd, {}, found, skipped);
     }
     std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());  // a mega-cache may name a key twice
     return found;
   }
 
   Expected<KeyListing> open_key(const KeyRef& key) override {
-    if (set_.stores[key.store].is_file) return open_file_key(key);
+    if (set_.stores[key.store].is_file()) return open_packed_key(key);
     const std::string name = key.key.str();
     const std::string shard = key.kind == EntryKind::kFxGraph ? name.substr(1, 2) : std::string();
     const std::string path = key_path(key);
@@ -140,6 +150,7 @@ class DirectorySource final : public Source {
 
   Expected<FileStat> read_entry(const EntryRef& entry, std::uint64_t max_bytes,
                                 std::string& buffer) override {
+    if (entry.length > 0) return read_packed(entry, max_bytes, buffer);
     auto name = Name::parse(entry.leaf);
     if (!name) return tl::unexpected(std::move(name.error()));
     auto stat = cachetool::read_file(fs_, *entry.directory, *name, max_bytes, buffer);
@@ -228,26 +239,80 @@ class DirectorySource final : public Source {
     return {};
   }
 
-  void add_file_key(std::uint16_t store, std::vector<KeyRef>& found) const {
-    if (set_.single_file_kind == ArtifactKind::kFxGraphEntry)
-      found.push_back({HashName{}, EntryKind::kFxGraph, store});
-    if (set_.single_file_kind == ArtifactKind::kAotAutogradEntry) {
-      found.push_back({HashName{}, EntryKind::kAotAutograd, store});
-    }
+  void add_packed_keys(std::uint16_t store, std::vector<KeyRef>& found, std::vector<Skipped>& skipped) {
+    const EntryStore& file = set_.stores[store];
+    if (!touches_scope(file.root, file.path)) return;
+    const PackedFile& packed = packed_file(store);
+    if (packed.error) skipped.push_back({file.root, file.path, FileType::kRegular, *packed.error});
+    for (const PackedEntry& entry : packed.entries) found.push_back({entry.key, entry.kind, store});
   }
 
-  Expected<KeyListing> open_file_key(const KeyRef& key) {
-    const EntryStore& store = set_.stores[key.store];
-    auto place = open_parent(fs_, set_.roots[store.root].directory, store.path);
+  Expected<KeyListing> open_packed_key(const KeyRef& key) {
+    const EntryStore& file = set_.stores[key.store];
+    const PackedFile& packed = packed_file(key.store);
+    if (packed.error) return tl::unexpected(*packed.error);
+    auto place = open_parent(fs_, set_.roots[file.root].directory, file.path);
     if (!place) return tl::unexpected(std::move(place.error()));
     KeyListing listing;
-    listing.entries.push_back(EntryRef{key, place->name.str(), std::move(place->directory), 0, 0});
+    for (const PackedEntry& entry : packed.entries) {
+      if (entry.key != key.key || entry.kind != key.kind) continue;
+      listing.entries.push_back({key, entry.leaf.str(), place->directory, entry.offset, entry.length});
+    }
+    if (listing.entries.empty()) return fail(ErrorCode::kNoSuchKey, "no entry of that key", file.path);
     return listing;
+  }
+
+  Expected<FileStat> read_packed(const EntryRef& entry, std::uint64_t max_bytes, std::string& buffer) {
+    const std::string path = entry_path(set_, entry);
+    const auto with_path = [&](Error error) {
+      error.path = path;
+      return tl::unexpected(std::move(error));
+    };
+    if (entry.length > max_bytes) return fail(ErrorCode::kLimitSize, "entry larger than the limit", path);
+    const auto components = split_path(set_.stores[entry.key.store].path);
+    auto file = fs_.open_file(*entry.directory, *Name::parse(components.back()));
+    if (!file) return with_path(std::move(file.error()));
+    auto stat = fs_.stat(**file);
+    if (!stat) return with_path(std::move(stat.error()));
+    // The file may have been replaced since it was read; never allocate for bytes that aren't there.
+    if (entry.offset + entry.length > stat->size)
+      return fail(ErrorCode::kTruncated, "the file became shorter", path);
+    buffer.resize(static_cast<std::size_t>(entry.length));
+    std::size_t done = 0;
+    while (done < buffer.size()) {
+      const auto got = fs_.read_at(**file, entry.offset + done, std::span(buffer).subspan(done));
+      if (!got) return with_path(got.error());
+      if (*got == 0) return fail(ErrorCode::kTruncated, "the file became shorter", path);
+      done += *got;
+    }
+    stat->size = entry.length;
+    return stat;
+  }
+
+  /// What a packing file holds; read once. References stay valid: the table has one place per store.
+  const PackedFile& packed_file(std::uint16_t store) {
+    const EntryStore& file = set_.stores[store];
+    const std::scoped_lock lock(packed_mutex_);
+    const auto [found, added] = packed_.try_emplace(store);
+    if (!added) return found->second;
+    std::string bytes;
+    auto read = read_file(file.root, file.path, kMaxPackedBytes, bytes);
+    auto entries = read ? packed_entries(bytes, file.file_kind)
+                        : Expected<std::vector<PackedEntry>>(tl::unexpected(std::move(read.error())));
+    if (entries) {
+      found->second.entries = std::move(*entries);
+    } else {
+      found->second.error = std::move(entries.error());
+      found->second.error->path = file.path;
+    }
+    return found->second;
   }
 
   FileSystem& fs_;
   CacheSet set_;
   KeyParents parents_;
+  std::mutex packed_mutex_;
+  std::map<std::uint16_t, PackedFile> packed_;
   std::unique_ptr<DirectorySource> whole_;
 };
 

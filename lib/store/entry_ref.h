@@ -31,9 +31,9 @@ struct EntryRef {
   KeyRef key;
   std::string leaf;          ///< file name as it is: a 51-character hash, "entry" (torch 2.6 AOTAutograd), or
                              ///< anything else found there
-  DirHandle directory;       ///< the key's directory (for packed stores: the one that holds the file)
-  std::uint64_t offset = 0;  ///< packed stores: where the entry's bytes begin in the file
-  std::uint64_t length = 0;  ///< packed stores: their number
+  DirHandle directory;       ///< the key's directory; for packed entries the one that holds the file
+  std::uint64_t offset = 0;  ///< packed entries: where their bytes begin in the file
+  std::uint64_t length = 0;  ///< packed entries: their number; 0 for an entry with a file of its own
 };
 
 /// What a key's directory holds.

@@ -1,6 +1,8 @@
 #include "store/entry_stores.h"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -18,15 +20,19 @@ bool may_be_directory(const DirEntry& entry) {
   return entry.type == FileType::kDirectory || entry.type == FileType::kUnknown;
 }
 
+bool holds_entries(ArtifactKind kind) {
+  return is_entry(kind) || kind == ArtifactKind::kMegaCache || kind == ArtifactKind::kStandaloneArtifact;
+}
+
 /// The store at `path` and the fresh cache directories in it.
 void add_inductor_stores(FileSystem& fs, CacheSet& set, std::uint32_t root, const DirHandle& directory,
                          const std::string& path) {
-  set.stores.push_back({root, path, false});
+  set.stores.push_back({root, path});
   const auto entries = fs.list(*directory);
   if (!entries) return;
   for (const DirEntry& entry : *entries) {
     if (!may_be_directory(entry) || !is_fresh_cache_name(entry.name.str())) continue;
-    set.stores.push_back({root, join_path(path, entry.name.str()), false});
+    set.stores.push_back({root, join_path(path, entry.name.str())});
   }
 }
 
@@ -42,13 +48,16 @@ void add_vllm_stores(FileSystem& fs, CacheSet& set, std::uint32_t root) {
     pending.pop_back();
     const auto entries = fs.list(*level.directory);
     if (!entries) continue;
-    // Backwards, so that the stack hands them out in order.
-    for (auto entry = entries->rbegin(); entry != entries->rend(); ++entry) {
-      const std::string& name = entry->name.str();
+    for (const DirEntry& entry : *entries) {
+      const std::string& name = entry.name.str();
       const std::string path = join_path(level.path, name);
-      if (!may_be_directory(*entry) || name == "triton_cache" || level.depth >= kMaxVllmDepth) continue;
+      if (entry.type == FileType::kRegular && is_vllm_artifact_name(name)) {
+        set.stores.push_back({root, path, ArtifactKind::kStandaloneArtifact});
+        continue;
+      }
+      if (!may_be_directory(entry) || name == "triton_cache" || level.depth >= kMaxVllmDepth) continue;
       if (classify(RootRole::kVllm, join_path(path, "x")).kind == ArtifactKind::kVllmOther) continue;
-      auto directory = fs.open_dir(*level.directory, entry->name);
+      auto directory = fs.open_dir(*level.directory, entry.name);
       if (!directory) continue;
       if (name == "inductor_cache" || is_vllm_artifact_name(name)) {
         add_inductor_stores(fs, set, root, *directory, path);
@@ -67,8 +76,13 @@ void find_entry_stores(FileSystem& fs, CacheSet& set) {
     if (root.companion) continue;
     if (root.role == RootRole::kInductor) add_inductor_stores(fs, set, i, root.directory, "");
     if (root.role == RootRole::kVllm) add_vllm_stores(fs, set, i);
-    if (root.role == RootRole::kSingleFile) set.stores.push_back({i, set.scope, true});
+    if (root.role == RootRole::kSingleFile && holds_entries(set.single_file_kind)) {
+      set.stores.push_back({i, set.scope, set.single_file_kind});
+    }
   }
+  std::sort(set.stores.begin(), set.stores.end(), [](const EntryStore& a, const EntryStore& b) {
+    return std::tie(a.root, a.path) < std::tie(b.root, b.path);
+  });
 }
 
 }  // namespace cachetool::store

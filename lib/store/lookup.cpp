@@ -64,12 +64,14 @@ Expected<std::vector<EntryRef>> entries_of(Source& source, const std::vector<Key
   return all;
 }
 
-std::vector<KeyRef> keys_of_full_name(const Source& source, const HashName& name) {
+/// The key in every store of one sort: directories, where looking costs two system calls, or packed files.
+std::vector<KeyRef> keys_of_full_name(const Source& source, const HashName& name, bool packed) {
   std::vector<KeyRef> keys;
   const std::size_t count = source.cache().stores.size();
   for (std::size_t i = 0; i < count; ++i) {
     const EntryKind kind = name.prefix == 'f' ? EntryKind::kFxGraph : EntryKind::kAotAutograd;
-    if (!source.cache().stores[i].is_file) keys.push_back({name, kind, static_cast<std::uint16_t>(i)});
+    if (source.cache().stores[i].is_file() == packed)
+      keys.push_back({name, kind, static_cast<std::uint16_t>(i)});
   }
   return keys;
 }
@@ -111,8 +113,11 @@ Expected<std::vector<EntryRef>> unless_several(std::string_view text, std::vecto
 
 std::string entry_path(const CacheSet& set, const EntryRef& entry) {
   const EntryStore& store = set.stores[entry.key.store];
-  if (store.is_file) return store.path;
   const std::string key = entry.key.key.str();
+  if (store.is_file()) {
+    if (entry.key.key == torch::HashName{}) return store.path;
+    return store.path + (entry.key.kind == EntryKind::kFxGraph ? "!inductor/" : "!aot_autograd/") + key;
+  }
   std::string path = store.path;
   if (entry.key.kind == EntryKind::kFxGraph) {
     path = join_path(join_path(path, "fxgraph"), std::string_view(key).substr(1, 2));
@@ -142,7 +147,9 @@ Expected<std::vector<EntryRef>> lookup(Source& source, std::string_view text) {
   if (key_text.empty()) return fail(ErrorCode::kUsage, "a key is missing", std::string(text));
 
   if (const auto full = HashName::parse(key_text); full && (full->prefix == 'f' || full->prefix == 'a')) {
-    auto found = entries_of(source, keys_of_full_name(source, *full), leaf_text);
+    auto found = entries_of(source, keys_of_full_name(source, *full, false), leaf_text);
+    if (found && found->empty())
+      found = entries_of(source, keys_of_full_name(source, *full, true), leaf_text);
     if (!found) return found;
     return unless_several(query, std::move(*found), with_leaf);
   }
@@ -152,7 +159,7 @@ Expected<std::vector<EntryRef>> lookup(Source& source, std::string_view text) {
   std::vector<KeyRef> matching;
   std::vector<std::string> names;
   for (const KeyRef& key : keys) {
-    if (source.cache().stores[key.store].is_file) continue;
+    if (key.key == HashName{}) continue;  // packed, and the file names no key
     std::string name = key.key.str();
     if (!name.starts_with(key_text)) continue;
     matching.push_back(key);

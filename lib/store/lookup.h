@@ -9,7 +9,8 @@
 
 namespace cachetool::store {
 
-/// Path of an entry below its root, e.g. "fxgraph/ab/fab…/k3…"; packed ones "mega.bin!inductor/f…".
+/// Path of an entry below its root, e.g. "fxgraph/ab/fab…/k3…"; packed ones
+/// "mega.bin!inductor/f…", with the type that torch files them under.
 std::string entry_path(const CacheSet& set, const EntryRef& entry);
 
 /// True when `text` can only be meant as a key (`key:…`), or has the form of one: base32 characters, at most

@@ -213,7 +213,9 @@ std::optional<UnitId> ReferenceBuilder::find_stem(const std::string& store,
 }
 
 void ReferenceBuilder::read_entries() {
-  const std::vector<KeyRef> keys = source_.keys(index_.skipped_);
+  // Entries that a file packs are no units of their own: the file comes and goes as a whole.
+  std::vector<KeyRef> keys = source_.keys(index_.skipped_);
+  std::erase_if(keys, [&](const KeyRef& key) { return source_.cache().stores[key.store].is_file(); });
   std::vector<std::unique_ptr<ReadKey>> results(keys.size());
   const auto work = [&](std::size_t i) {
     results[i] = std::make_unique<ReadKey>(read_key(source_, keys[i], options_.max_entry_bytes));

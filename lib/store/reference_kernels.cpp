@@ -58,9 +58,9 @@ std::string_view name_of(std::string_view path) {
 void ReferenceBuilder::read_sources() {
   read_each(sources_, [&](std::size_t i, std::string_view text) {
     const UnitId id = sources_[i].unit;
-    // cpu_vec_isa.py builds a function of such a name to see whether the compiler and the CPU know an
+    // cpu_vec_isa.py builds functions of such names to see whether the compiler and the CPU know an
     // extension.
-    if (text.find("_chk_kernel(") != std::string_view::npos &&
+    if (text.find("_chk_kernel") != std::string_view::npos &&
         text.find("Python bindings") == std::string_view::npos) {
       index_.units_[id].kind = Unit::Kind::kIsaProbe;
       return;

@@ -128,7 +128,9 @@ std::uint64_t ReferenceIndex::held_bytes(UnitId entry) const {
 std::vector<UnitId> ReferenceIndex::orphans() const {
   std::vector<UnitId> found;
   for (UnitId id = 0; id < units_.size(); ++id) {
-    if (!reached_[id] && can_be_orphan(units_[id])) found.push_back(id);
+    // A plain Triton cache serves whoever calls Triton, so nothing in it is an orphan.
+    const bool judged = can_be_orphan(units_[id]) && roles_[units_[id].root] != RootRole::kTriton;
+    if (judged && !reached_[id]) found.push_back(id);
   }
   return found;
 }
