@@ -2,30 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cassert>
 #include <cerrno>
-#include <map>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/memory_tree.h"
 #include "base/posix_error.h"
 
 namespace cachetool {
 namespace {
 
-struct Node;
-using NodePtr = std::shared_ptr<Node>;
-
-struct Node {
-  FileStat stat;
-  std::string bytes;  // of a regular file, or the target of a link
-  std::map<std::string, NodePtr, std::less<>> children;
-  std::optional<ErrorCode> error;
-  std::size_t shared_locks = 0;
-  bool exclusive_lock = false;
-};
+using Node = MemoryNode;
+using NodePtr = MemoryNodePtr;
 
 struct MemoryDirectory final : Directory {
   explicit MemoryDirectory(NodePtr opened) : node(std::move(opened)) {}
@@ -52,198 +41,8 @@ tl::unexpected<Error> failed(int number, std::string_view action, std::string pa
 }
 
 tl::unexpected<Error> refused(ErrorCode code, std::string_view action, std::string path = {}) {
-  if (code == ErrorCode::kPermission) return failed(EACCES, action, std::move(path));
-  return fail(code, fmt::format("cannot {}", action), std::move(path));
+  return tl::unexpected(refusal_error(code, action, std::move(path)));
 }
-
-std::vector<std::string> components(std::string_view path) {
-  std::vector<std::string> parts;
-  while (!path.empty()) {
-    const std::size_t slash = std::min(path.find('/'), path.size());
-    if (slash > 0 && path.substr(0, slash) != ".") parts.emplace_back(path.substr(0, slash));
-    path.remove_prefix(std::min(slash + 1, path.size()));
-  }
-  return parts;
-}
-
-FileStat filled_in(const Node& node) {
-  constexpr std::uint64_t kBlock = 4096;
-  FileStat stat = node.stat;
-  stat.size = node.bytes.size();
-  if (stat.type == FileType::kRegular) stat.allocated_bytes = (stat.size + kBlock - 1) / kBlock * kBlock;
-  return stat;
-}
-
-void move_to_device(Node& top, std::uint64_t device) {
-  std::vector<Node*> pending = {&top};
-  while (!pending.empty()) {
-    Node& node = *pending.back();
-    pending.pop_back();
-    node.stat.device = device;
-    for (const auto& [name, child] : node.children) pending.push_back(child.get());
-  }
-}
-
-bool contains(const Node& top, const Node& wanted) {
-  std::vector<const Node*> pending = {&top};
-  while (!pending.empty()) {
-    const Node& node = *pending.back();
-    pending.pop_back();
-    if (&node == &wanted) return true;
-    for (const auto& [name, child] : node.children) pending.push_back(child.get());
-  }
-  return false;
-}
-
-}  // namespace
-
-struct MemoryFileSystem::State {
-  mutable std::mutex mutex;
-  NodePtr root;
-  std::int64_t now = 1'700'000'000'000'000'000;
-  std::uint64_t next_inode = 1;
-  std::uint64_t next_temp = 1;
-  SpaceInfo space{std::uint64_t{1} << 40, std::uint64_t{1} << 41, 1'000'000};
-
-  NodePtr make(FileType type, std::uint32_t mode, std::uint64_t device) {
-    auto node = std::make_shared<Node>();
-    node->stat.type = type;
-    node->stat.mode = mode;
-    node->stat.device = device;
-    node->stat.inode = next_inode++;
-    node->stat.atime_ns = node->stat.mtime_ns = node->stat.ctime_ns = now;
-    return node;
-  }
-
-  void touch(Node& node) const { node.stat.mtime_ns = node.stat.ctime_ns = now; }
-
-  void attach(Node& dir, const std::string& name, NodePtr node) {
-    dir.children.insert_or_assign(name, std::move(node));
-    touch(dir);
-  }
-
-  void detach(Node& dir, const std::string& name) {
-    const auto found = dir.children.find(name);
-    found->second->stat.links -= found->second->stat.links > 0 ? 1 : 0;
-    found->second->stat.ctime_ns = now;
-    dir.children.erase(found);
-    touch(dir);
-  }
-
-  /// The node that `path` names, or null; links are not followed.
-  NodePtr find(std::string_view path) const {
-    NodePtr node = root;
-    for (const std::string& part : components(path)) {
-      const auto child = node->children.find(part);
-      if (child == node->children.end()) return nullptr;
-      node = child->second;
-    }
-    return node;
-  }
-
-  NodePtr must_find(std::string_view path) const {
-    NodePtr node = find(path);
-    assert(node != nullptr);
-    return node;
-  }
-
-  /// The directory that `path` lies in, made when missing, and the last component.
-  std::pair<NodePtr, std::string> place(std::string_view path) {
-    std::vector<std::string> parts = components(path);
-    assert(!parts.empty());
-    std::string last = std::move(parts.back());
-    parts.pop_back();
-    NodePtr dir = root;
-    for (const std::string& part : parts) {
-      NodePtr& child = dir->children[part];
-      if (child == nullptr) child = make(FileType::kDirectory, 0755, dir->stat.device);
-      assert(child->stat.type == FileType::kDirectory);
-      dir = child;
-    }
-    return {dir, std::move(last)};
-  }
-
-  NodePtr add(std::string_view path, FileType type, std::uint32_t mode) {
-    auto [dir, name] = place(path);
-    NodePtr node = make(type, mode, dir->stat.device);
-    attach(*dir, name, node);
-    return node;
-  }
-
-  /// As the kernel resolves a path: every link on the way is followed, up to 40 of them.
-  Expected<NodePtr> resolve(std::string_view path) const {
-    constexpr int kMostLinks = 40;
-    const std::string text(path);
-    std::vector<NodePtr> way = {root};
-    std::vector<std::string> todo = components(path);
-    std::reverse(todo.begin(), todo.end());
-    int links = 0;
-    while (!todo.empty()) {
-      const std::string part = std::move(todo.back());
-      todo.pop_back();
-      if (way.back()->stat.type != FileType::kDirectory) return failed(ENOTDIR, "open", text);
-      if (part == "..") {
-        if (way.size() > 1) way.pop_back();
-        continue;
-      }
-      const auto child = way.back()->children.find(part);
-      if (child == way.back()->children.end()) return failed(ENOENT, "open", text);
-      if (child->second->stat.type != FileType::kSymlink) {
-        way.push_back(child->second);
-        continue;
-      }
-      if (++links > kMostLinks) return failed(ELOOP, "open", text);
-      const std::string& target = child->second->bytes;
-      if (target.starts_with('/')) way.resize(1);
-      std::vector<std::string> more = components(target);
-      todo.insert(todo.end(), std::make_move_iterator(more.rbegin()), std::make_move_iterator(more.rend()));
-    }
-    return way.back();
-  }
-
-  /// A child that may be opened: of the type expected, on the same device, without a set error.
-  Expected<NodePtr> open(const Directory& dir, const Name& name, FileType expected) const {
-    const Node& parent = node_of(dir);
-    const auto child = parent.children.find(name.str());
-    if (child == parent.children.end()) return failed(ENOENT, "open", name.str());
-    const Node& node = *child->second;
-    if (node.stat.type != expected) {
-      return fail(ErrorCode::kNotRegular,
-                  fmt::format("is a {}, not a {}", file_type_name(node.stat.type), file_type_name(expected)),
-                  name.str());
-    }
-    if (node.error) return refused(*node.error, "open", name.str());
-    if (node.stat.device != parent.stat.device) {
-      return fail(ErrorCode::kMountPoint, "is on another file system than its directory", name.str());
-    }
-    return child->second;
-  }
-
-  /// The child to be changed or removed.
-  Expected<NodePtr> child_of(const Node& dir, const Name& name, std::string_view action) const {
-    if (dir.error) return refused(*dir.error, action, name.str());
-    const auto child = dir.children.find(name.str());
-    if (child == dir.children.end()) return failed(ENOENT, action, name.str());
-    return child->second;
-  }
-
-  /// 0, or the errno of a rename of `source` onto what `to` has under `name`.
-  int rename_refusal(const Node& source, const Node& to, const Name& name, Replace replace) const {
-    if (source.stat.device != to.stat.device) return EXDEV;
-    if (source.stat.type == FileType::kDirectory && contains(source, to)) return EINVAL;
-    const auto target = to.children.find(name.str());
-    if (target == to.children.end()) return 0;
-    if (replace == Replace::kNo) return EEXIST;
-    const bool onto_directory = target->second->stat.type == FileType::kDirectory;
-    if (source.stat.type == FileType::kDirectory) {
-      if (!onto_directory) return ENOTDIR;
-      return target->second->children.empty() ? 0 : ENOTEMPTY;
-    }
-    return onto_directory ? EISDIR : 0;
-  }
-};
-
-namespace {
 
 /// Releases on destruction, under the tree's mutex.
 class MemoryLock final : public Lock {
@@ -268,7 +67,7 @@ class MemoryLock final : public Lock {
 
 }  // namespace
 
-MemoryFileSystem::MemoryFileSystem() : state_(std::make_shared<State>()) {
+MemoryFileSystem::MemoryFileSystem() : state_(std::make_shared<MemoryTree>()) {
   constexpr std::uint64_t kDevice = 1;
   state_->root = state_->make(FileType::kDirectory, 0755, kDevice);
 }
@@ -313,7 +112,7 @@ void MemoryFileSystem::remove(std::string_view path) {
 void MemoryFileSystem::change_stat(std::string_view path, const std::function<void(FileStat&)>& change) {
   const std::lock_guard guard(state_->mutex);
   Node& node = *state_->must_find(path);
-  FileStat stat = filled_in(node);
+  FileStat stat = status_of(node);
   change(stat);
   stat.type = node.stat.type;
   stat.inode = node.stat.inode;
@@ -376,14 +175,14 @@ Expected<std::vector<DirEntry>> MemoryFileSystem::list(const Directory& dir) {
 
 Expected<DirHandle> MemoryFileSystem::open_dir(const Directory& dir, const Name& name) {
   const std::lock_guard guard(state_->mutex);
-  auto node = state_->open(dir, name, FileType::kDirectory);
+  auto node = state_->open(node_of(dir), name, FileType::kDirectory);
   if (!node) return tl::unexpected(std::move(node.error()));
   return std::make_shared<MemoryDirectory>(std::move(*node));
 }
 
 Expected<FileHandle> MemoryFileSystem::open_file(const Directory& dir, const Name& name) {
   const std::lock_guard guard(state_->mutex);
-  auto node = state_->open(dir, name, FileType::kRegular);
+  auto node = state_->open(node_of(dir), name, FileType::kRegular);
   if (!node) return tl::unexpected(std::move(node.error()));
   return std::make_unique<MemoryFile>(std::move(*node), name.str(), false);
 }
@@ -393,17 +192,17 @@ Expected<FileStat> MemoryFileSystem::stat(const Directory& dir, const Name& name
   const Node& parent = node_of(dir);
   const auto child = parent.children.find(name.str());
   if (child == parent.children.end()) return failed(ENOENT, "read the status", name.str());
-  return filled_in(*child->second);
+  return status_of(*child->second);
 }
 
 Expected<FileStat> MemoryFileSystem::stat(const File& file) {
   const std::lock_guard guard(state_->mutex);
-  return filled_in(*memory(file).node);
+  return status_of(*memory(file).node);
 }
 
 Expected<FileStat> MemoryFileSystem::stat(const Directory& dir) {
   const std::lock_guard guard(state_->mutex);
-  return filled_in(node_of(dir));
+  return status_of(node_of(dir));
 }
 
 Expected<std::string> MemoryFileSystem::read_link(const Directory& dir, const Name& name) {
@@ -520,7 +319,7 @@ Expected<std::unique_ptr<Lock>> MemoryFileSystem::try_lock(const Directory& dir,
     if (parent.error) return refused(*parent.error, "open", name.str());
     state_->attach(parent, name.str(), state_->make(FileType::kRegular, 0644, parent.stat.device));
   }
-  auto node = state_->open(dir, name, FileType::kRegular);
+  auto node = state_->open(node_of(dir), name, FileType::kRegular);
   if (!node) return tl::unexpected(std::move(node.error()));
   if ((*node)->exclusive_lock || (mode == LockMode::kExclusive && (*node)->shared_locks > 0)) {
     return failed(EWOULDBLOCK, "lock", name.str());

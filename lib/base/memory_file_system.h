@@ -11,6 +11,8 @@
 
 namespace cachetool {
 
+struct MemoryTree;
+
 /// A tree in memory that behaves as the POSIX one, for tests: errors, owners, devices and the clock are what
 /// the test says. The clock stands still unless moved. Paths of the functions that build the tree start at
 /// its root ("/a/b", the first slash may be left out); missing parents are made, and what is there already is
@@ -69,8 +71,7 @@ class MemoryFileSystem final : public FileSystem {
   Expected<SpaceInfo> free_space(const Directory& dir) override;
 
  private:
-  struct State;
-  std::shared_ptr<State> state_;  // shared with held locks
+  std::shared_ptr<MemoryTree> state_;  // shared with held locks
 };
 
 }  // namespace cachetool
