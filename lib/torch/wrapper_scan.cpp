@@ -272,6 +272,8 @@ std::vector<std::string_view> first_operators(std::string_view source_code, std:
   operators_in_comments(source_code, limit, operators);
   if (operators.empty()) operators_behind("extern_kernels.", source_code, limit, operators);
   if (operators.empty()) operators_behind("torch.ops.aten.", source_code, limit, operators);
+  if (operators.empty()) operators_behind("\ncpp_fused_", source_code, limit, operators);
+  if (operators.empty()) operators_behind("\ntriton_poi_fused_", source_code, limit, operators);
   return operators;
 }
 

@@ -50,7 +50,8 @@ WrapperScan scan_wrapper(std::string_view source_code);
 std::string_view graph_label(std::string_view source_code);
 
 /// First operators of the graph, at most `limit`, without "aten.": from "Original ATen: […]" comments, else
-/// from the calls of extern kernels and fallbacks. Linear; stops when it has enough.
+/// from the calls of extern kernels and fallbacks, else what the first fused kernels are called after
+/// ("amax_exp_0"). Linear; stops when it has enough.
 std::vector<std::string_view> first_operators(std::string_view source_code, std::size_t limit);
 
 }  // namespace cachetool::torch
