@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <utility>
+#include <numeric>
 #include <vector>
 
 namespace cachetool::pickle {
@@ -154,19 +154,21 @@ Result non_overlapping_and_dense(Arguments a) {
     return to_flag(std::array{Number::boolean(compare(a[1], one) == Order::kEqual ||
                                               compare(a[0], Number::integer(2)) == Order::kLess)});
   }
-  std::vector<std::pair<Number, Number>> dims;  // size, stride
-  for (std::size_t i = 0; i < rank; ++i) dims.emplace_back(a[i], a[rank + i]);
-  for (const auto& [size, stride] : dims) {
-    if (size.is_float() || stride.is_float())
-      return fail(ErrorCode::kWrongType, "sizes and strides are integers");
+  if (std::any_of(a.begin(), a.end(), [](const Number& value) { return value.is_float(); })) {
+    return fail(ErrorCode::kWrongType, "sizes and strides are integers");
   }
-  std::stable_sort(dims.begin(), dims.end(),
-                   [](const auto& x, const auto& y) { return x.second.as_int() < y.second.as_int(); });
+  std::vector<std::size_t> order(rank);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) {
+    const Int128 left = a[rank + x].as_int();
+    const Int128 right = a[rank + y].as_int();
+    return left != right ? left < right : x < y;
+  });
   Result expected = one;
-  for (const auto& [size, stride] : dims) {
-    if (size.as_int() == 1) continue;
-    if (stride.as_int() != expected->as_int()) return Number::integer(0);
-    expected = multiply(*expected, size);
+  for (const std::size_t dim : order) {
+    if (a[dim].as_int() == 1) continue;
+    if (a[rank + dim].as_int() != expected->as_int()) return Number::integer(0);
+    expected = multiply(*expected, a[dim]);
     if (!expected) return expected;
   }
   return one;
