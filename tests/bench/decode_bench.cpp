@@ -13,7 +13,7 @@
 #include "base/budget.h"
 #include "base/interner.h"
 #include "pickle/document.h"
-#include "torch/entry.h"
+#include "torch/decode.h"
 
 namespace {
 
