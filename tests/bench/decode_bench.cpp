@@ -18,11 +18,12 @@
 namespace {
 
 using cachetool::Budget;
+using cachetool::torch::HashName;
 
 struct Stored {
   std::string bytes;
-  cachetool::torch::HashName key;
-  cachetool::torch::HashName leaf;
+  HashName key;
+  HashName leaf;
 };
 
 std::vector<Stored> load(const std::filesystem::path& cache) {
@@ -34,9 +35,8 @@ std::vector<Stored> load(const std::filesystem::path& cache) {
       std::ifstream file(item.path(), std::ios::binary);
       Stored stored;
       stored.bytes.assign(std::istreambuf_iterator<char>(file), {});
-      stored.key =
-          cachetool::torch::HashName::parse(item.path().parent_path().filename().string()).value_or({});
-      stored.leaf = cachetool::torch::HashName::parse(item.path().filename().string()).value_or({});
+      stored.key = HashName::parse(item.path().parent_path().filename().string()).value_or(HashName{});
+      stored.leaf = HashName::parse(item.path().filename().string()).value_or(HashName{});
       entries.push_back(std::move(stored));
     }
   }

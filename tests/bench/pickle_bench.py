@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the seconds that pickle.loads takes per entry, with torch imported: what decode_bench is compared with.
+"""Prints the processor seconds that pickle.loads takes per entry, with torch imported: what decode_bench is compared with.
 
 usage: pickle_bench.py CACHE_DIR [PASSES]      only caches of the torch release that runs this; it runs what entries name
 """
@@ -23,8 +23,8 @@ for data in entries:  # once without the clock: modules are imported, classes re
     pickle.loads(data)
 times = []
 for _ in range(passes):
-    started = time.perf_counter()
+    started = time.process_time()
     for data in entries:
         pickle.loads(data)
-    times.append((time.perf_counter() - started) / len(entries))
+    times.append((time.process_time() - started) / len(entries))
 print(f"{sorted(times)[len(times) // 2]:.9f} {len(entries)} {sum(map(len, entries)) / len(entries):.0f}")
