@@ -1,10 +1,15 @@
 #include "store/walk.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 
 #include "base/fault_file_system.h"
+#include "base/posix_file_system.h"
 #include "trees.h"
 
 using namespace cachetool;
@@ -173,5 +178,28 @@ TEST_SUITE("store/walk") {
     CHECK(with.stats[0]->size == 5);
     REQUIRE(without.stats.size() == 1);
     CHECK_FALSE(without.stats[0]);
+  }
+
+  TEST_CASE("a real directory with everything that can be in the way") {
+    namespace stdfs = std::filesystem;
+    const stdfs::path scratch =
+        stdfs::temp_directory_path() / ("cachetool-walk-" + std::to_string(::getpid()));
+    stdfs::remove_all(scratch);
+    stdfs::create_directories(scratch / "mm");
+    std::ofstream(scratch / "mm" / (kModule + ".py")) << "text";
+    std::ofstream(scratch / "mm" / "\xff\xfe") << "bytes that are no UTF-8";
+    stdfs::create_symlink("..", scratch / "mm" / "loop");
+    stdfs::create_symlink("/nonexistent", scratch / "dangling");
+    REQUIRE(::mkfifo((scratch / "mm" / "pipe").c_str(), 0600) == 0);
+    stdfs::permissions(scratch / "mm", stdfs::perms::owner_read | stdfs::perms::owner_exec);
+    const auto fs = make_posix_file_system();
+    const Recorder recorder = walk(*fs, scratch.string());
+    CHECK(recorder.found == std::vector<std::string>{"module mm/" + kModule + ".py", "unknown mm/\xff\xfe"});
+    CHECK(recorder.left_out.size() == 3);
+    for (const char* path : {"mm/loop", "dangling", "mm/pipe"}) {
+      CHECK(skipped_with(recorder, path, ErrorCode::kNotRegular));
+    }
+    stdfs::permissions(scratch / "mm", stdfs::perms::owner_all);
+    stdfs::remove_all(scratch);
   }
 }
