@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "torch/distinct.h"
 #include "torch/json_scalar.h"
 #include "torch/plain.h"
 #include "torch/tensor.h"
@@ -52,6 +52,7 @@ struct Frame {
   std::span<const Value> elements;
   DictView pairs;
   std::vector<Slot> slots;
+  std::vector<Value> kept;                ///< storage behind `elements` where some were left out
   std::vector<std::vector<Pair>> merged;  ///< storage behind `pairs` and `slots` where parts had to be merged
   std::unique_ptr<Capture> capture;
 };
@@ -61,21 +62,11 @@ bool has_string_keys(const DictView& dict) {
   return std::ranges::all_of(dict.given, is_string) && std::ranges::all_of(dict.added, is_string);
 }
 
-/// Pairs of several dicts with string keys as Python's dict.update would leave them.
+/// Members that several states set, as Python's dict.update would leave them.
 std::vector<Pair> merge(const std::vector<std::span<const Pair>>& parts) {
-  std::vector<Pair> merged;
-  std::unordered_map<std::string_view, std::size_t> positions;
-  for (const std::span<const Pair> part : parts) {
-    for (const Pair& pair : part) {
-      const auto [at, inserted] = positions.try_emplace(pair.key.bytes(), merged.size());
-      if (inserted) {
-        merged.push_back(pair);
-      } else {
-        merged[at->second].value = pair.value;
-      }
-    }
-  }
-  return merged;
+  std::vector<Pair> all;
+  for (const std::span<const Pair> part : parts) all.insert(all.end(), part.begin(), part.end());
+  return merge_pairs(all, {});
 }
 
 class Writer {
@@ -259,9 +250,7 @@ class Writer {
   void write_object(const Value& value) {
     if (is_tensor(value) && write_tensor(json(), value)) return;
     if (const auto elements = sequence_items(value)) {
-      const std::string_view name = class_of(value)->name;
-      if (name == "set" || name == "frozenset") return push_sorted(*elements, value.address());
-      return push_array(*elements, value.address());
+      return push_sequence(class_of(value)->name, *elements, value.address());
     }
     if (const auto pairs = dict_view(value)) return push_dict(*pairs, value.address());
     push_instance(value, /*with_class=*/true);
@@ -282,6 +271,19 @@ class Writer {
     push(Frame::Kind::kArray, address).elements = elements;
   }
 
+  /// A sequence that a call makes: sets keep the first of equal elements.
+  void push_sequence(std::string_view name, std::span<const Value> elements, const void* address) {
+    const bool sorted = name == "set" || name == "frozenset";
+    auto kept = sorted || name == "OrderedSet" ? distinct(elements) : std::nullopt;
+    if (kept) elements = *kept;
+    if (sorted) {
+      push_sorted(elements, address);
+    } else {
+      push_array(elements, address);
+    }
+    if (kept) stack_.back().kept = std::move(*kept);
+  }
+
   void push_sorted(std::span<const Value> elements, const void* address) {
     if (elements.size() < 2) return push_array(elements, address);
     Frame& frame = push(Frame::Kind::kSortedArray, address);
@@ -291,12 +293,7 @@ class Writer {
 
   void push_members(const DictView& pairs, const void* address) {
     json().begin_object();
-    Frame& frame = push(Frame::Kind::kMembers, address);
-    frame.pairs = pairs;
-    if (!pairs.given.empty() && !pairs.added.empty()) {
-      frame.merged.push_back(merge({pairs.given, pairs.added}));
-      frame.pairs = DictView{frame.merged.back(), {}};
-    }
+    push(Frame::Kind::kMembers, address).pairs = pairs;
   }
 
   /// The array inside of {"$items": …}.
@@ -305,9 +302,18 @@ class Writer {
     push(Frame::Kind::kItems, address).pairs = pairs;
   }
 
-  void push_dict(const DictView& pairs, const void* address) {
-    if (has_string_keys(pairs)) return push_members(pairs, address);
-    push_slots({{"$items", Node{Node::Kind::kItems, {}, {}, pairs}}}, address);
+  void push_dict(DictView pairs, const void* address) {
+    std::vector<Pair> merged;
+    if (!pairs.given.empty() && !pairs.added.empty()) {
+      merged = merge_pairs(pairs.given, pairs.added);
+      pairs = DictView{merged, {}};
+    }
+    if (has_string_keys(pairs)) {
+      push_members(pairs, address);
+    } else {
+      push_slots({{"$items", Node{Node::Kind::kItems, {}, {}, pairs}}}, address);
+    }
+    if (!merged.empty()) stack_.back().merged.push_back(std::move(merged));
   }
 
   void push_slots(std::vector<Slot> slots, const void* address) {

@@ -86,6 +86,18 @@ TEST_CASE("containers") {
   CHECK(json_of(call(global("collections", "OrderedDict")) + text("k") + integer(1) + "s") == R"({"k": 1})");
 }
 
+TEST_CASE("sets and dicts that calls make follow Python's equality") {
+  CHECK(json_of(call(global("torch.utils._ordered_set", "OrderedSet"),
+                     list(integer(1), boolean(true), real("1.0"), text("1"), integer(2), text("1")))) ==
+        R"([1, "1", 2])");
+  CHECK(json_of(call(global("builtins", "set"), list(tuple(integer(1)), tuple(boolean(true))))) == "[[1]]");
+  CHECK(json_of(call(global("builtins", "tuple"), list(integer(1), integer(1)))) == "[1, 1]");
+  CHECK(json_of(call(global("collections", "Counter"), dict(text("a"), integer(1), text("b"), integer(1))) +
+                text("a") + integer(5) + "s") == R"({"a": 5, "b": 1})");
+  CHECK(json_of(call(global("collections", "Counter"), dict(integer(1), integer(1))) + boolean(true) +
+                integer(5) + "s") == R"({"$items": [[1, 5]]})");
+}
+
 TEST_CASE("instances and calls") {
   CHECK(json_of(instance("m", "C", dict(text("x"), integer(1)))) == R"({"$class": "m.C", "x": 1})");
   CHECK(json_of(call(global("m", "E"), integer(2))) == R"({"$class": "m.E", "$args": [2]})");
