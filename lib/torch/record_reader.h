@@ -115,9 +115,9 @@ struct MemberReader<Pointer> {
 };
 
 template <auto Field>
-inline constexpr auto* by_type = &MemberReader<Field>::apply;
+inline constexpr auto* kRead = &MemberReader<Field>::apply;
 template <auto Field, auto Reader>
-inline constexpr auto* by = &MemberReader<Field>::template apply_with<Reader>;
+inline constexpr auto* kReadWith = &MemberReader<Field>::template apply_with<Reader>;
 
 /// Reads the members of one dict by the table; a name that isn't in it is unrecognised. Objects of one class
 /// list their members in one order, so the search starts behind the member found last and usually ends at

@@ -17,8 +17,8 @@ struct ArtifactFields {
 };
 
 constexpr Member<ArtifactFields> kArtifact[] = {
-    {"filename", by_type<&ArtifactFields::filename>},
-    {"payload", by<&ArtifactFields::payload, read_bytes>},
+    {"filename", kRead<&ArtifactFields::filename>},
+    {"payload", kReadWith<&ArtifactFields::payload, read_bytes>},
 };
 
 void read_artifact(Reading& reading, const Path& path, const Value& value, TritonArtifact& out) {
@@ -33,8 +33,8 @@ void read_artifact_list(Reading& reading, const Path& path, const Value& value, 
 }
 
 constexpr Member<TritonKernelArtifacts> kArtifacts[] = {
-    {"kernel_hash", by_type<&TritonKernelArtifacts::kernel_hash>},
-    {"device", by_type<&TritonKernelArtifacts::device>},
+    {"kernel_hash", kRead<&TritonKernelArtifacts::kernel_hash>},
+    {"device", kRead<&TritonKernelArtifacts::device>},
     {"artifacts", read_artifact_list},
 };
 
@@ -46,11 +46,11 @@ void read_artifacts(Reading& reading, const Path& path, const Value& value, Trit
 // -------------------------------------------------------------------------------
 
 constexpr Member<TritonConfig> kConfig[] = {
-    {"kwargs", by_type<&TritonConfig::kwargs>},
-    {"num_warps", by_type<&TritonConfig::num_warps>},
-    {"num_stages", by_type<&TritonConfig::num_stages>},
-    {"num_ctas", by_type<&TritonConfig::num_ctas>},
-    {"maxnreg", by_type<&TritonConfig::maxnreg>},
+    {"kwargs", kRead<&TritonConfig::kwargs>},
+    {"num_warps", kRead<&TritonConfig::num_warps>},
+    {"num_stages", kRead<&TritonConfig::num_stages>},
+    {"num_ctas", kRead<&TritonConfig::num_ctas>},
+    {"maxnreg", kRead<&TritonConfig::maxnreg>},
     {"pre_hook"},
     {"ir_override"},
     {"dynamic_scale_rblock"},
@@ -71,25 +71,25 @@ void read_config(Reading& reading, const Path& path, const Value& value, StaticK
 }
 
 constexpr Member<StaticKernel> kKernel[] = {
-    {"cubin_raw", by<&StaticKernel::cubin_raw, read_bytes>},
-    {"name", by_type<&StaticKernel::name>},
-    {"cubin_path", by_type<&StaticKernel::cubin_path>},
-    {"arg_names", by_type<&StaticKernel::arg_names>},
-    {"declared_constexprs", by_type<&StaticKernel::declared_constexprs>},
-    {"hash", by_type<&StaticKernel::hash>},
-    {"num_warps", by_type<&StaticKernel::num_warps>},
-    {"shared", by_type<&StaticKernel::shared>},
-    {"global_scratch_size", by_type<&StaticKernel::global_scratch_size>},
+    {"cubin_raw", kReadWith<&StaticKernel::cubin_raw, read_bytes>},
+    {"name", kRead<&StaticKernel::name>},
+    {"cubin_path", kRead<&StaticKernel::cubin_path>},
+    {"arg_names", kRead<&StaticKernel::arg_names>},
+    {"declared_constexprs", kRead<&StaticKernel::declared_constexprs>},
+    {"hash", kRead<&StaticKernel::hash>},
+    {"num_warps", kRead<&StaticKernel::num_warps>},
+    {"shared", kRead<&StaticKernel::shared>},
+    {"global_scratch_size", kRead<&StaticKernel::global_scratch_size>},
     {"global_scratch_align"},
-    {"has_global_scratch", by_type<&StaticKernel::has_global_scratch>},
-    {"profile_scratch_size", by_type<&StaticKernel::profile_scratch_size>},
-    {"has_profile_scratch", by_type<&StaticKernel::has_profile_scratch>},
+    {"has_global_scratch", kRead<&StaticKernel::has_global_scratch>},
+    {"profile_scratch_size", kRead<&StaticKernel::profile_scratch_size>},
+    {"has_profile_scratch", kRead<&StaticKernel::has_profile_scratch>},
     {"tensordesc_meta"},
     {"_has_tensordesc"},
     {"tensordesc_arg_names"},
-    {"full_constexprs", by_type<&StaticKernel::full_constexprs>},
+    {"full_constexprs", kRead<&StaticKernel::full_constexprs>},
     {"_tensordesc_idx"},
-    {"arg_tys", by_type<&StaticKernel::arg_tys>},
+    {"arg_tys", kRead<&StaticKernel::arg_tys>},
     {"function"},
     {"module"},
     {"device_agnostic"},
@@ -108,7 +108,7 @@ void read_kernel(Reading& reading, const Path& path, const Value& value, StaticK
 constexpr Member<StaticKernel> kCompileResult[] = {
     {"kernel", read_kernel},
     {"config", read_config},
-    {"compile_meta", by_type<&StaticKernel::compile_meta>},
+    {"compile_meta", kRead<&StaticKernel::compile_meta>},
     {"inductor_meta"},
 };
 
@@ -167,7 +167,7 @@ constexpr Member<StaticAutotuner> kAutotuner[] = {
     {"inductor_meta", read_inductor_meta},
     {"deterministic_mode"},
     {"save_cache_hook"},
-    {"mutated_arg_names", by_type<&StaticAutotuner::mutated_arg_names>},
+    {"mutated_arg_names", kRead<&StaticAutotuner::mutated_arg_names>},
     {"reset_to_zero_arg_names"},
     {"optimize_mem"},
     {"configs"},
@@ -180,13 +180,13 @@ constexpr Member<StaticAutotuner> kAutotuner[] = {
     {"launchers"},
     {"lock"},
     {"benchmark_failure_reasons"},
-    {"size_hints", by_type<&StaticAutotuner::size_hints>},
+    {"size_hints", kRead<&StaticAutotuner::size_hints>},
     {"is_mix_order_reduction"},
     {"coordesc_tuner"},
-    {"filename", by_type<&StaticAutotuner::filename>},
+    {"filename", kRead<&StaticAutotuner::filename>},
     {"kernel_hash"},
-    {"precompile_time_taken_ns", by_type<&StaticAutotuner::precompile_time_taken_ns>},
-    {"autotune_time_taken_ns", by_type<&StaticAutotuner::autotune_time_taken_ns>},
+    {"precompile_time_taken_ns", kRead<&StaticAutotuner::precompile_time_taken_ns>},
+    {"autotune_time_taken_ns", kRead<&StaticAutotuner::autotune_time_taken_ns>},
     {"dump_launch_params"},
     {"dump_launch_tensors"},
     {"kernels_to_dump"},
@@ -214,8 +214,8 @@ void read_caching_autotuner(Reading& reading, const Path& path, const Value& val
 }
 
 constexpr Member<StaticAutotuner> kStaticAutotuner[] = {
-    {"cache_key", by_type<&StaticAutotuner::cache_key>},
-    {"kernel_name", by_type<&StaticAutotuner::kernel_name>},
+    {"cache_key", kRead<&StaticAutotuner::cache_key>},
+    {"kernel_name", kRead<&StaticAutotuner::kernel_name>},
     {"kernel", read_caching_autotuner},
 };
 
