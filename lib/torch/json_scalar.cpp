@@ -170,12 +170,12 @@ bool write_scalar(JsonWriter& json, const Value& value, const JsonValueOptions& 
   return false;
 }
 
-bool write_tensor(JsonWriter& json, const Value& value) {
+std::optional<std::uint64_t> write_tensor(JsonWriter& json, const Value& value) {
   // The nested pickles of a storage are a few hundred bytes, whatever its size.
   Budget budget(std::uint64_t{1} << 20);
   const auto tensor = decode_tensor(value, budget);
   if (!tensor || tensor->kind != TensorKind::kStrided || !tensor->storage || tensor->storage->zip)
-    return false;
+    return std::nullopt;
   const auto write_ints = [&](std::string_view name, const Ints& values) {
     json.key(name);
     json.begin_array();
@@ -196,7 +196,7 @@ bool write_tensor(JsonWriter& json, const Value& value) {
   if (tensor->is_parameter) json.member("parameter", true);
   json.end_object();
   json.end_object();
-  return true;
+  return tensor->storage->bytes.size();
 }
 
 }  // namespace cachetool::torch

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
 #include "base/json_writer.h"
 #include "pickle/value.h"
 #include "torch/json_value.h"
@@ -10,9 +15,9 @@ namespace cachetool::torch {
 /// make an int or a bytearray. False, and nothing written, for any other value.
 bool write_scalar(JsonWriter& json, const pickle::Value& value, const JsonValueOptions& options);
 
-/// {"$tensor": {…}} for a strided tensor whose storage could be read; false, and nothing written, for any
-/// other value.
-bool write_tensor(JsonWriter& json, const pickle::Value& value);
+/// {"$tensor": {…}} for a strided tensor whose storage could be read; nothing, and nothing written, for any
+/// other value. The number of bytes that were hashed.
+std::optional<std::uint64_t> write_tensor(JsonWriter& json, const pickle::Value& value);
 
 /// Decimal text of a little-endian two's complement number; hexadecimal ("0x…", "-0x…") beyond 1 KiB, where
 /// decimal would take quadratic time.

@@ -110,6 +110,9 @@ class Writer {
     }
   }
 
+  /// Long text and bytes that are shared cost time and output each time they are written.
+  void count_bytes(std::uint64_t bytes) { nodes_ += bytes / 4096; }
+
   bool exhausted() const { return nodes_ >= options_.max_nodes; }
 
   void write_limit(std::uint64_t limit) {
@@ -222,7 +225,11 @@ class Writer {
   }
 
   void write_value_node(const Value& value) {
-    if (write_scalar(json(), value, options_)) return;
+    if (write_scalar(json(), value, options_)) {
+      if (value.is(Tag::kString) || value.is(Tag::kBytes) || value.is(Tag::kByteArray))
+        count_bytes(value.bytes().size());
+      return;
+    }
     if (stack_.size() >= options_.max_depth) return write_limit(options_.max_depth);
     for (std::size_t depth = 0; depth < stack_.size(); ++depth) {
       if (stack_[depth].address != value.address()) continue;
@@ -248,7 +255,9 @@ class Writer {
   }
 
   void write_object(const Value& value) {
-    if (is_tensor(value) && write_tensor(json(), value)) return;
+    if (is_tensor(value)) {
+      if (const auto hashed = write_tensor(json(), value)) return count_bytes(*hashed);
+    }
     if (const auto elements = sequence_items(value)) {
       return push_sequence(class_of(value)->name, *elements, value.address());
     }

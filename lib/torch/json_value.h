@@ -9,8 +9,9 @@ namespace cachetool::torch {
 
 struct JsonValueOptions {
   bool full_strings = false;  ///< else strings over 4 KiB become {"$string": bytes, "sha256", "head"}
-  std::uint64_t max_nodes =
-      10'000'000;  ///< values written before {"$limit": …} stands for the rest (shared nodes unfold)
+  /// Values, and pages of 4 KiB of text and bytes, that are written before {"$limit": …} stands for the rest:
+  /// shared nodes unfold.
+  std::uint64_t max_nodes = 10'000'000;
   std::uint32_t max_depth = 1000;
 };
 

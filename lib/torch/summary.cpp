@@ -16,6 +16,15 @@ namespace {
 constexpr std::size_t kOperators = 4;
 constexpr std::size_t kMaxListed = 16;  // device types and indices of one entry; more are left out of the row
 
+/// A row keeps no more of a text than a screen can show, whatever the entry says.
+InternId intern_short(Interner& interner, std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  if (text.size() <= kLongest) return interner.intern(text);
+  std::size_t length = kLongest;
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0) == 0x80) --length;
+  return interner.intern(fmt::format("{}…", text.substr(0, length)));
+}
+
 /// Sorted, distinct, comma separated.
 template <class T>
 std::string join_sorted(std::vector<T> items) {
@@ -29,11 +38,11 @@ template <class T>
 InternId intern_set(const Field<ListView<T>>& items, Interner& interner) {
   if (!items || items->empty()) return 0;
   if constexpr (std::is_same_v<T, std::string_view>) {
-    if (items->size() == 1) return interner.intern((*items)[0]);
+    if (items->size() == 1) return intern_short(interner, (*items)[0]);
   }
   std::vector<T> some;
   for (std::size_t i = 0; i < items->size() && i < kMaxListed; ++i) some.push_back((*items)[i]);
-  return interner.intern(join_sorted(std::move(some)));
+  return intern_short(interner, join_sorted(std::move(some)));
 }
 
 HashName parse_name(const Field<std::string_view>& text) {
@@ -60,7 +69,7 @@ std::size_t triton_kernels(const TritonBundle& bundle) {
 InternId intern_operators(std::string_view text, std::string_view fallback, Interner& interner) {
   std::vector<std::string_view> operators = first_operators(text, kOperators);
   if (operators.empty()) operators = first_operators(fallback, kOperators);
-  return operators.empty() ? 0 : interner.intern(fmt::format("{}", fmt::join(operators, ", ")));
+  return operators.empty() ? 0 : intern_short(interner, fmt::format("{}", fmt::join(operators, ", ")));
 }
 
 void summarize_graph(const CompiledFxGraph& graph, Interner& interner, EntrySummary& row) {
@@ -77,7 +86,7 @@ void summarize_graph(const CompiledFxGraph& graph, Interner& interner, EntrySumm
   row.device_types = intern_set(graph.device_types, interner);
   row.device_indices = intern_set(graph.device_idxs, interner);
   row.operators = intern_operators(source, graph.inductor_post_grad_graph_str.value_or({}), interner);
-  row.graph_name = interner.intern(graph_label(source));
+  row.graph_name = intern_short(interner, graph_label(source));
   row.time_taken_ns = graph.time_taken_ns.value_or(-1);
   row.cache_key = parse_name(graph.cache_key);
 }
@@ -104,8 +113,8 @@ void summarize_inputs(const KeyDetails& details, Interner& interner, EntrySummar
     }
     if (std::ranges::find(indices, index) == indices.end()) indices.push_back(index);
   }
-  row.device_types = interner.intern(join_sorted(std::move(types)));
-  row.device_indices = interner.intern(join_sorted(std::move(indices)));
+  row.device_types = intern_short(interner, join_sorted(std::move(types)));
+  row.device_indices = intern_short(interner, join_sorted(std::move(indices)));
 }
 
 void summarize_aot(const AotAutogradEntry& entry, Interner& interner, EntrySummary& row) {
@@ -129,7 +138,7 @@ void summarize_aot(const AotAutogradEntry& entry, Interner& interner, EntrySumma
   if (forward.key_details) summarize_inputs(*forward.key_details, interner, row);
   row.operators = intern_operators(entry.aot_forward_graph_str.value_or({}), {}, interner);
   if (entry.sanitized_aot_config && entry.sanitized_aot_config->aot_id) {
-    row.graph_name = interner.intern(fmt::format("{}", *entry.sanitized_aot_config->aot_id));
+    row.graph_name = intern_short(interner, fmt::format("{}", *entry.sanitized_aot_config->aot_id));
   }
 }
 
@@ -145,9 +154,9 @@ EntrySummary summarize(const Decoded& decoded, const HashName& key, const HashNa
   const Release release = identify_release(decoded);
   row.family = release.first;
   row.family_last = release.last;
-  row.exact_release = interner.intern(release.exact);
-  row.class_name = interner.intern(decoded.class_name());
-  row.torch_key_component = interner.intern(torch_identity(decoded));
+  row.exact_release = intern_short(interner, release.exact);
+  row.class_name = intern_short(interner, decoded.class_name());
+  row.torch_key_component = intern_short(interner, torch_identity(decoded));
   if (const OutputCode* code = decoded.output_code()) {
     row.output_code = static_cast<OutputCodeClass>(code->index() + 1);
     if (const auto* graph = std::get_if<CompiledFxGraph>(code)) summarize_graph(*graph, interner, row);

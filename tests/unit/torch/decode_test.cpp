@@ -90,6 +90,20 @@ TEST_CASE("summaries of AOTAutograd entries") {
   CHECK(interner.text(guarded.exact_release) == "2.9.1+cu128");
 }
 
+TEST_CASE("a row keeps little of a long text") {
+  const std::string bytes = pickle_text::pickle(
+      instance("torch._inductor.output_code", "CompiledFxGraph",
+               dict(text("source_code"), text("# AOT ID: ['" + std::string(100000, 'x') + "']\n"),
+                    text("device_types"), list(text(std::string(100000, 'y'))))));
+  Budget budget = Budget::for_input(bytes.size());
+  const auto decoded = decode_entry(bytes, budget);
+  REQUIRE(decoded);
+  Interner interner;
+  const EntrySummary row = summarize(*decoded, {}, {}, interner);
+  CHECK(interner.text(row.graph_name).size() == 203);
+  CHECK(interner.text(row.device_types).size() == 203);
+}
+
 TEST_CASE("other pickles are named by their class") {
   const auto decode = [](const std::string& value) {
     const std::string bytes = pickle_text::pickle(value);
