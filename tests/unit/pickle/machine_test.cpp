@@ -116,9 +116,6 @@ TEST_SUITE("pickle/machine") {
     const auto pair = decode(raw("]2\x86."));
     REQUIRE(pair);
     CHECK(identical(items_of(pair->root())[0], items_of(pair->root())[1]));
-    const auto popped =
-        decode(raw("K\1K\2"
-                   "0(NN10(0."));  // the last POP takes a MARK away
     check_error(raw("K\1K\2"
                     "0(NN10."),
                 ErrorCode::kMalformed, 10, "STOP: the stack is empty");
