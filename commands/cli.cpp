@@ -5,7 +5,8 @@
 namespace cachetool::commands {
 
 int run(int argc, char** argv) {
-  CLI::App app("Inspects and maintains the caches of torch.compile without Python, torch or a GPU.", "cachetool");
+  CLI::App app("Inspects and maintains the caches of torch.compile without Python, torch or a GPU.",
+               "cachetool");
   app.set_version_flag("--version", CACHETOOL_VERSION);
   try {
     app.parse(argc, argv);

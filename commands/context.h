@@ -1,0 +1,17 @@
+#pragma once
+
+#include "base/file_system.h"
+#include "base/output.h"
+#include "commands/terminal.h"
+
+namespace cachetool::commands {
+
+/// What a command works with besides its options.
+struct Context {
+  FileSystem& files;
+  OutputSink& out;    ///< results
+  OutputSink& error;  ///< diagnostics, one line each
+  Terminal terminal;
+};
+
+}  // namespace cachetool::commands

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "commands/context.h"
+#include "report/format.h"
+
+namespace CLI {
+class App;
+}
+
+namespace cachetool::commands {
+
+/// Options that every command about a cache has.
+struct CommonOptions {
+  std::string cache_dir;  ///< empty: the environment decides
+  std::string color = "auto";
+  bool json = false;
+  bool jsonl = false;
+  bool csv = false;  ///< only where a command offers it
+  bool exact_bytes = false;
+  bool full = false;
+  std::size_t threads = 0;
+  std::uint64_t max_memory = 0;  ///< per entry; 0: 64 times its size and 4 MiB
+};
+
+enum class OffersCsv : bool { kNo, kYes };
+
+/// Defines them on `command`.
+void add_common_options(CLI::App& command, CommonOptions& options, OffersCsv csv = OffersCsv::kNo);
+
+report::Format format_of(const CommonOptions& options);
+report::Look look_of(const CommonOptions& options, const Context& context);
+
+}  // namespace cachetool::commands
