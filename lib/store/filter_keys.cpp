@@ -3,6 +3,7 @@
 #include <array>
 
 #include "store/words.h"
+#include "torch/release.h"
 
 namespace cachetool::store {
 namespace {
@@ -29,7 +30,7 @@ Texts devices(const EntryRow& row, const Interner& strings) {
 
 // "2.9" and "2.9.1" both name the release.
 Texts releases(const EntryRow& row, const Interner& strings) {
-  Texts texts = one(family_word(row.summary.family));
+  Texts texts = one(torch::family_name(row.summary.family));
   const std::string_view exact = strings.text(row.summary.exact_release);
   if (!exact.empty()) texts.emplace_back(exact);
   return texts;
@@ -58,7 +59,7 @@ constexpr std::array kKeys{
     FilterKey{"key", FilterValue::kPrefix,
               [](const EntryRow& row, const Interner&) { return one(row.summary.key.str()); }, nullptr},
     FilterKey{"leaf", FilterValue::kPrefix,
-              [](const EntryRow& row, const Interner&) { return one(leaf_name(row.summary)); }, nullptr},
+              [](const EntryRow& row, const Interner& strings) { return one(leaf_name(row, strings)); }, nullptr},
     FilterKey{"class", FilterValue::kText, classes, nullptr},
     FilterKey{"torch", FilterValue::kText, releases, nullptr},
     FilterKey{"device", FilterValue::kText, devices, nullptr},

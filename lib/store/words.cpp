@@ -1,5 +1,7 @@
 #include "store/words.h"
 
+#include "store/lookup.h"
+
 namespace cachetool::store {
 
 std::string_view kind_word(torch::EntryKind kind) {
@@ -16,39 +18,6 @@ std::string_view state_word(EntryState state) {
       return "unreadable";
   }
   return "unreadable";
-}
-
-std::string_view family_word(torch::ReleaseFamily family) {
-  using enum torch::ReleaseFamily;
-  switch (family) {
-    case kUnknown:
-      return "unknown";
-    case k2_4:
-      return "2.4";
-    case k2_5:
-      return "2.5";
-    case k2_6:
-      return "2.6";
-    case k2_7:
-      return "2.7";
-    case k2_8:
-      return "2.8";
-    case k2_9:
-      return "2.9";
-    case k2_10:
-      return "2.10";
-    case k2_11:
-      return "2.11";
-    case k2_12:
-      return "2.12";
-    case k2_13:
-      return "2.13";
-    case k2_14:
-      return "2.14";
-    case k2_15:
-      return "2.15";
-  }
-  return "unknown";
 }
 
 std::string_view cudagraphs_word(torch::CudagraphFacts facts) {
@@ -74,17 +43,15 @@ std::string_view role_word(const torch::EntrySummary& summary) {
   return summary.is_inference ? "inference" : "forward";
 }
 
-std::string leaf_name(const torch::EntrySummary& summary) {
-  return summary.leaf == torch::HashName{} ? std::string("entry") : summary.leaf.str();
+std::string leaf_name(const EntryRow& row, const Interner& strings) {
+  return row.leaf != 0 ? std::string(strings.text(row.leaf)) : row.summary.leaf.str();
 }
 
-std::string entry_path(const EntryRow& row, const Interner& strings) {
-  std::string path(strings.text(row.root));
-  if (!path.empty()) path += '/';
-  const std::string key = row.summary.key.str();
-  path += kind_word(row.summary.kind);
-  if (row.summary.kind == torch::EntryKind::kFxGraph) path += '/' + key.substr(1, 2);
-  return path + '/' + key + '/' + leaf_name(row.summary);
+std::string entry_path(const CacheSet& cache, const EntryRow& row, const Interner& strings) {
+  EntryRef ref;
+  ref.key = KeyRef{row.summary.key, row.summary.kind, row.store};
+  ref.leaf = leaf_name(row, strings);
+  return entry_path(cache, ref);
 }
 
 std::vector<std::string_view> split_list(std::string_view text) {

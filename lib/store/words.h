@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/interner.h"
+#include "store/cache_set.h"
 #include "store/entry_row.h"
 
 namespace cachetool::store {
@@ -13,7 +14,6 @@ namespace cachetool::store {
 
 std::string_view kind_word(torch::EntryKind kind);          ///< "fxgraph", "aotautograd"
 std::string_view state_word(EntryState state);              ///< "ok", "damaged", "unreadable"
-std::string_view family_word(torch::ReleaseFamily family);  ///< "2.9", "unknown"
 
 /// "info none", "reason stored", "fail reasons stored", "no stored reason"; empty where the entry holds no
 /// graph.
@@ -23,10 +23,10 @@ std::string_view cudagraphs_word(torch::CudagraphFacts facts);
 std::string_view role_word(const torch::EntrySummary& summary);
 
 /// Where the entry's file lies below the cache's root: "fxgraph/ab/fab…/<leaf>", "aotautograd/a…/<leaf>".
-std::string entry_path(const EntryRow& row, const Interner& strings);
+std::string entry_path(const CacheSet& cache, const EntryRow& row, const Interner& strings);
 
-/// Name of the entry's file: the leaf, or "entry" (torch 2.6 AOTAutograd).
-std::string leaf_name(const torch::EntrySummary& summary);
+/// Name of the entry's file: the hash, or "entry" (torch 2.6 AOTAutograd), or what else was found there.
+std::string leaf_name(const EntryRow& row, const Interner& strings);
 
 /// "cpu", "cuda:0", "cuda:1": types with the indices that the entry names.
 std::vector<std::string> devices_of(const torch::EntrySummary& summary, const Interner& strings);
