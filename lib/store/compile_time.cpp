@@ -45,7 +45,8 @@ void attribute_compile_time(std::vector<EntryRow>& rows) {
           EntryRow* graph = unclaimed_graph(graphs, key);
           if (graph == nullptr) continue;
           graph->claimed_by = static_cast<std::uint32_t>(&row - rows.data());
-          if (graph->compile_time_ns >= 0) graphs_ns = std::max<std::int64_t>(graphs_ns, 0) + graph->compile_time_ns;
+          if (graph->compile_time_ns >= 0)
+            graphs_ns = std::max<std::int64_t>(graphs_ns, 0) + graph->compile_time_ns;
         }
         std::int64_t own_ns = std::max(entry.forward_time_ns, entry.backward_time_ns);
         if (entry.forward_time_ns >= 0 && entry.backward_time_ns >= 0) {

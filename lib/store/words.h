@@ -12,8 +12,8 @@ namespace cachetool::store {
 
 // The words for an entry's facts, the same in tables, JSON, CSV and filters.
 
-std::string_view kind_word(torch::EntryKind kind);          ///< "fxgraph", "aotautograd"
-std::string_view state_word(EntryState state);              ///< "ok", "damaged", "unreadable"
+std::string_view kind_word(torch::EntryKind kind);  ///< "fxgraph", "aotautograd"
+std::string_view state_word(EntryState state);      ///< "ok", "damaged", "unreadable"
 
 /// "info none", "reason stored", "fail reasons stored", "no stored reason"; empty where the entry holds no
 /// graph.

@@ -1,0 +1,146 @@
+#include <fmt/format.h>
+
+#include "report/list_report.h"
+#include "report/table.h"
+#include "store/words.h"
+#include "torch/release.h"
+
+namespace cachetool::report {
+namespace {
+
+using store::EntryRow;
+using store::EntryState;
+
+// Which columns this table has.
+struct Shape {
+  bool leaf;
+  bool held;
+};
+
+std::vector<Column> columns(const Shape& shape) {
+  std::vector<Column> all{{"KIND"}, {"KEY"}};
+  if (shape.leaf) all.push_back({"LEAF", Align::kLeft, 0, 1});
+  all.push_back({"AGE", Align::kRight});
+  all.push_back({"SIZE", Align::kRight});
+  if (shape.held) all.push_back({"HELD", Align::kRight});
+  all.push_back({"COMPILE", Align::kRight});
+  all.push_back({"DEVICE", Align::kLeft, 6, 3});
+  all.push_back({"GRAPH", Align::kLeft, 16});
+  all.push_back({"CUDA GRAPHS", Align::kLeft, 11, 4});
+  all.push_back({"TORCH", Align::kLeft, 0, 2});
+  all.push_back({"STATE", Align::kLeft, 12});
+  return all;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : std::string(separator)) + part;
+  return text;
+}
+
+std::string key_text(const ListReport& report, const torch::HashName& key, const Look& look) {
+  return look.names == Names::kFull ? key.str() : report.abbreviations.shorten(key);
+}
+
+std::string leaf_text(const ListReport& report, const EntryRow& row, const Look& look) {
+  const std::string leaf = store::leaf_name(row, report.strings);
+  return look.names == Names::kFull ? leaf : leaf.substr(0, 6);
+}
+
+// A graph's name and operators, or the graphs that an AOTAutograd entry names.
+std::string graph_text(const ListReport& report, const EntryRow& row, const Look& look) {
+  const torch::EntrySummary& summary = row.summary;
+  std::string text(report.strings.text(summary.graph_name));
+  const std::string_view operators = report.strings.text(summary.operators);
+  if (!text.empty() && !operators.empty()) text += ": ";
+  text += operators;
+  if (!text.empty() || summary.kind == torch::EntryKind::kFxGraph) return text;
+  for (const torch::HashName& key : {summary.forward_graph, summary.backward_graph}) {
+    if (key == torch::HashName{}) continue;
+    text += (text.empty() ? "→ " : ", ") + key_text(report, key, look);
+  }
+  return text;
+}
+
+std::string cudagraphs_text(const torch::EntrySummary& summary) {
+  std::string text(store::cudagraphs_word(summary.cudagraphs));
+  if (summary.partitions == 0) return text;
+  return fmt::format("{}{}{} partition{}", text, text.empty() ? "" : ", ", summary.partitions,
+                     summary.partitions == 1 ? "" : "s");
+}
+
+std::string torch_text(const ListReport& report, const EntryRow& row) {
+  const std::string_view exact = report.strings.text(row.summary.exact_release);
+  return std::string(exact.empty() ? torch::family_name(row.summary.family) : exact);
+}
+
+// Times that another listed entry contains stand in parentheses: they don't add up.
+std::string time_text(const EntryRow& row) {
+  if (row.compile_time_ns < 0) return {};
+  const std::string time = format_duration(row.compile_time_ns);
+  return row.contained ? "(" + time + ")" : time;
+}
+
+Cell state_cell(const ListReport& report, const EntryRow& row) {
+  if (row.state == EntryState::kOk) return {"ok", Style::kGood};
+  return {fmt::format("{}: {}", store::state_word(row.state), report.strings.text(row.problem)), Style::kBad};
+}
+
+std::vector<Cell> cells(const ListReport& report, const EntryRow& row, const Shape& shape, const Look& look) {
+  const bool ok = row.state == EntryState::kOk;
+  std::vector<Cell> cells;
+  cells.push_back({row.summary.kind == torch::EntryKind::kFxGraph ? "fxgraph" : "aot"});
+  cells.push_back({key_text(report, row.summary.key, look), Style::kName});
+  if (shape.leaf) cells.push_back({leaf_text(report, row, look), Style::kName});
+  cells.push_back({format_age(report.listing.now_ns - row.modified_ns)});
+  cells.push_back({look.size(row.bytes)});
+  if (shape.held) {
+    cells.push_back({row.held_bytes < 0 ? "" : look.size(static_cast<std::uint64_t>(row.held_bytes))});
+  }
+  cells.push_back({time_text(row), row.contained ? Style::kFaint : Style::kPlain});
+  cells.push_back({ok ? join(store::devices_of(row.summary, report.strings), ", ") : ""});
+  cells.push_back({ok ? graph_text(report, row, look) : ""});
+  cells.push_back({ok ? cudagraphs_text(row.summary) : ""});
+  cells.push_back({ok ? torch_text(report, row) : ""});
+  cells.push_back(state_cell(report, row));
+  return cells;
+}
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+}  // namespace
+
+std::string totals_line(const ListReport& report, const Look& look) {
+  const store::ListingTotals& totals = report.listing.totals;
+  std::string line = counted(totals.entries, "entry", "entries");
+  if (totals.entries == 0) return line;
+  line += fmt::format(" ({}, {}), {}", counted(totals.fx_graphs, "FX graph", "FX graphs"),
+                      counted(totals.aot_entries, "AOTAutograd entry", "AOTAutograd entries"),
+                      look.size(totals.bytes));
+  if (look.sizes == Sizes::kExact) line += " bytes";
+  line += fmt::format(", {} of compile time", format_duration(totals.compile_time_ns));
+  if (totals.damaged != 0) line += fmt::format(", {} damaged", totals.damaged);
+  if (totals.unreadable != 0) line += fmt::format(", {} unreadable", totals.unreadable);
+  if (report.listing.shown.size() < totals.entries) {
+    line += fmt::format("; {} shown", report.listing.shown.size());
+  }
+  return line;
+}
+
+void write_list_table(OutputSink& sink, const ListReport& report, const Look& look) {
+  const Shape shape{report.listing.several_leaves || look.names == Names::kFull, report.held};
+  TableOptions options;
+  options.width = look.names == Names::kFull ? 0 : look.width;
+  options.palette = look.palette;
+  TableWriter table(sink, columns(shape), options);
+  for (const std::uint32_t i : report.listing.shown) {
+    table.row(cells(report, report.listing.rows[i], shape, look));
+  }
+  table.finish();
+  if (!report.listing.shown.empty()) sink.write("\n");
+  sink.write(totals_line(report, look) + "\n");
+}
+
+}  // namespace cachetool::report
