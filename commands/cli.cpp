@@ -1,19 +1,86 @@
 #include "commands/cli.h"
 
 #include <CLI/CLI.hpp>
+#include <cstring>
+#include <string_view>
+
+#include "base/posix_file_system.h"
+#include "commands/commands.h"
+#include "commands/standard_output.h"
 
 namespace cachetool::commands {
+namespace {
 
-int run(int argc, char** argv) {
-  CLI::App app("Inspects and maintains the caches of torch.compile without Python, torch or a GPU.",
-               "cachetool");
-  app.set_version_flag("--version", CACHETOOL_VERSION);
+constexpr const char* kAbout =
+    "Inspects the caches of torch.compile without Python, torch or a GPU. Nothing from a cache is ever "
+    "executed.";
+
+constexpr const char* kFooter =
+    R"(A cache is what --cache-dir names, else $TORCHINDUCTOR_CACHE_DIR, else torch's own default for this user.
+
+Exit status: 0 done, 1 something damaged was found, 2 wrong usage, 3 could not do all of it.
+'cachetool COMMAND --help' has options and examples.)";
+
+// Was JSON asked for, as far as that can be told from a command line that may not parse?
+ErrorForm wanted_form(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) == "--") break;
+    if (std::string_view(argv[i]) == "--json" || std::string_view(argv[i]) == "--jsonl")
+      return ErrorForm::kJson;
+  }
+  return ErrorForm::kText;
+}
+
+const CLI::App& deepest_parsed(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : *parsed.back();
+}
+
+ExitCode parse_and_run(int argc, char** argv, Context& context) {
+  CLI::App app(kAbout, "cachetool");
+  app.set_version_flag("--version", "cachetool " CACHETOOL_VERSION, "Show the version");
+  app.set_help_flag("-h,--help", "Show this help");
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  app.get_formatter()->column_width(34);
+  Invocation invocation;
+  add_list(app, invocation);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    context.out.write(app.help());
+    return ExitCode::kDone;
+  } catch (const CLI::CallForVersion&) {
+    context.out.write("cachetool " CACHETOOL_VERSION "\n");
+    return ExitCode::kDone;
   } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
+    if (argc <= 1) {
+      context.error.write(app.help());
+      return ExitCode::kUsage;
+    }
+    const std::string command = deepest_parsed(app).get_name() == "cachetool"
+                                    ? std::string("cachetool")
+                                    : "cachetool " + deepest_parsed(app).get_name();
+    return report_error(context, {ErrorCode::kUsage, error.what(), {}, {}, "see '" + command + " --help'"},
+                        wanted_form(argc, argv));
   }
-  return 0;
+  return invocation.run(context);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  StreamSink out(stdout, Buffering::kWhenFull);
+  StreamSink error(stderr, Buffering::kAtOnce);
+  const auto files = make_posix_file_system();
+  Context context{*files, out, error, detect_terminal(), store::Environment::of_process()};
+  ExitCode code = parse_and_run(argc, argv, context);
+  out.flush();
+  if (out.failure() != 0) {
+    const Error failure{ErrorCode::kIo, std::strerror(out.failure()), "standard output", {}, {}};
+    code = merge(code, report_error(context, failure, ErrorForm::kText));
+  }
+  return static_cast<int>(code);
 }
 
 }  // namespace cachetool::commands

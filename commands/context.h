@@ -3,6 +3,7 @@
 #include "base/file_system.h"
 #include "base/output.h"
 #include "commands/terminal.h"
+#include "store/environment.h"
 
 namespace cachetool::commands {
 
@@ -12,6 +13,7 @@ struct Context {
   OutputSink& out;    ///< results
   OutputSink& error;  ///< diagnostics, one line each
   Terminal terminal;
+  store::Environment environment;
 };
 
 }  // namespace cachetool::commands

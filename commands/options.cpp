@@ -37,6 +37,10 @@ void add_common_options(CLI::App& command, CommonOptions& options, OffersCsv csv
       ->type_name("SIZE");
 }
 
+ErrorForm error_form(const CommonOptions& options) {
+  return options.json || options.jsonl ? ErrorForm::kJson : ErrorForm::kText;
+}
+
 report::Format format_of(const CommonOptions& options) {
   if (options.json) return report::Format::kJson;
   if (options.jsonl) return report::Format::kJsonLines;

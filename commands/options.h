@@ -5,6 +5,7 @@
 #include <string>
 
 #include "commands/context.h"
+#include "commands/diagnostics.h"
 #include "report/format.h"
 
 namespace CLI {
@@ -31,6 +32,7 @@ enum class OffersCsv : bool { kNo, kYes };
 /// Defines them on `command`.
 void add_common_options(CLI::App& command, CommonOptions& options, OffersCsv csv = OffersCsv::kNo);
 
+ErrorForm error_form(const CommonOptions& options);
 report::Format format_of(const CommonOptions& options);
 report::Look look_of(const CommonOptions& options, const Context& context);
 

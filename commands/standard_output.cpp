@@ -11,7 +11,7 @@ constexpr std::size_t kBufferLimit = std::size_t{64} << 10;
 
 void StreamSink::write(std::string_view bytes) {
   buffer_.append(bytes);
-  if (buffer_.size() >= kBufferLimit) flush();
+  if (buffering_ == Buffering::kAtOnce || buffer_.size() >= kBufferLimit) flush();
 }
 
 void StreamSink::flush() {

@@ -7,11 +7,14 @@
 
 namespace cachetool::commands {
 
+/// When bytes go out.
+enum class Buffering : bool { kWhenFull, kAtOnce };
+
 /// A standard stream with a buffer of its own. A reader that went away (`| head`) ends the process quietly by
 /// SIGPIPE; any other failure is kept for the end.
 class StreamSink final : public OutputSink {
  public:
-  explicit StreamSink(std::FILE* stream) : stream_(stream) {}
+  StreamSink(std::FILE* stream, Buffering buffering) : stream_(stream), buffering_(buffering) {}
   void write(std::string_view bytes) override;
   void flush();
   /// errno of the first failed write, 0 when all went well.
@@ -19,6 +22,7 @@ class StreamSink final : public OutputSink {
 
  private:
   std::FILE* stream_;
+  Buffering buffering_;
   std::string buffer_;
   int failure_ = 0;
 };

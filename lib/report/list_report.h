@@ -13,7 +13,6 @@ struct ListReport {
   const store::CacheSet& cache;
   const store::Listing& listing;
   const Interner& strings;
-  const store::KeyAbbreviations& abbreviations;
   bool held = false;  ///< show the held bytes
 };
 
@@ -26,6 +25,11 @@ void write_list_table(OutputSink& sink, const ListReport& report, const Look& lo
 void write_list_json(OutputSink& sink, const ListReport& report);
 void write_list_json_lines(OutputSink& sink, const ListReport& report);
 void write_list_csv(OutputSink& sink, const ListReport& report);
+
+/// Each shown entry with what it refers to below it, down to kernels and autotune results, as a tree. An FX
+/// graph stands below the entries that name it, and by itself only where none of those is shown.
+void write_list_tree(OutputSink& sink, const ListReport& report, const store::ReferenceIndex& references,
+                     const Look& look);
 
 /// The members of one row inside an open object.
 void write_row_members(JsonWriter& json, const ListReport& report, const store::EntryRow& row);

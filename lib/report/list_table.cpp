@@ -39,7 +39,7 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 }
 
 std::string key_text(const ListReport& report, const torch::HashName& key, const Look& look) {
-  return look.names == Names::kFull ? key.str() : report.abbreviations.shorten(key);
+  return look.names == Names::kFull ? key.str() : report.listing.abbreviations.shorten(key);
 }
 
 std::string leaf_text(const ListReport& report, const EntryRow& row, const Look& look) {

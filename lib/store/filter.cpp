@@ -160,6 +160,11 @@ bool Filter::matches(const EntryRow& row, const Interner& strings, std::int64_t 
   });
 }
 
+bool Filter::uses(std::string_view key) const {
+  return std::any_of(conditions_.begin(), conditions_.end(),
+                     [&](const Condition& condition) { return condition.key->name == key; });
+}
+
 std::string filter_key_names() {
   std::string names;
   for (const FilterKey& key : filter_keys()) {

@@ -31,7 +31,8 @@ class Filter {
   /// kUsage names the comparison that makes no sense.
   static Expected<Filter> parse(std::string_view text);
   bool matches(const EntryRow& row, const Interner& strings, std::int64_t now_ns) const;
-  bool empty() const { return conditions_.empty(); }
+  /// Is there a comparison with this key?
+  bool uses(std::string_view key) const;
 
   enum class Operator : std::uint8_t {
     kEqual,

@@ -29,6 +29,7 @@ constexpr std::size_t kWindow = 512;
 Status read_rows(Source& source, ThreadPool& pool, Interner& strings, const ListingOptions& options,
                  Listing& listing) {
   const std::vector<KeyRef> keys = source.keys(listing.skipped);
+  listing.abbreviations = KeyAbbreviations(keys);
   const std::size_t window = std::min(kWindow, std::max<std::size_t>(keys.size(), 1));
   std::vector<KeyRows> slots(window);
   listing.rows.reserve(keys.size());

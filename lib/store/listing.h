@@ -48,8 +48,9 @@ struct Listing {
   std::vector<std::uint32_t>
       shown;  ///< indices into `rows`: what passed filter and limit, in order of printing
   ListingTotals totals;
-  std::vector<Skipped> skipped;  ///< places that couldn't be looked into
-  bool several_leaves = false;   ///< some key has more than one entry
+  KeyAbbreviations abbreviations{{}};  ///< of every key in the cache
+  std::vector<Skipped> skipped;        ///< places that couldn't be looked into
+  bool several_leaves = false;         ///< some key has more than one entry
   std::int64_t now_ns = 0;
 };
 

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string_view>
+
+#include "base/error.h"
+#include "commands/context.h"
+#include "commands/exit_code.h"
+
+namespace cachetool::commands {
+
+enum class ErrorForm : bool { kText, kJson };
+
+/// Says on standard error what went wrong: `cachetool: path: message` and a hint, or, where JSON was asked
+/// for, one cachetool.error/1 document on a line. Returns the code that the failure stands for.
+ExitCode report_error(Context& context, const Error& error, ErrorForm form);
+
+/// A remark that doesn't end the command, as one line on standard error.
+void report_note(Context& context, std::string_view text);
+
+}  // namespace cachetool::commands

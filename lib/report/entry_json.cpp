@@ -1,0 +1,109 @@
+#include "report/entry_report.h"
+#include "torch/json_value.h"
+
+namespace cachetool::report {
+namespace {
+
+void write_release(JsonWriter& json, const torch::Release& release) {
+  json.key("release");
+  json.begin_object();
+  json.member("family", release_family(release));
+  json.key("exact");
+  release.exact.empty() ? json.null() : json.string(release.exact);
+  json.member("evidence", release.evidence);
+  json.end_object();
+}
+
+void write_root(JsonWriter& json, const store::OpenedEntry& entry, const torch::JsonValueOptions& options) {
+  const pickle::Value& root = entry.decoded.document.root();
+  if (root.is(pickle::Tag::kObject)) {
+    torch::write_fields(json, root, options);
+  } else {
+    torch::write_value(json, root, options);
+  }
+}
+
+void write_unrecognised(JsonWriter& json, const torch::Notes& notes, const torch::JsonValueOptions& options) {
+  json.key("unrecognised");
+  json.begin_array();
+  for (const torch::Unrecognised& field : notes.unrecognised) {
+    json.begin_object();
+    json.member("path", field.path);
+    json.key("value");
+    torch::write_value(json, field.value, options);
+    json.end_object();
+  }
+  for (const torch::Note& note : notes.notes) {
+    json.begin_object();
+    json.member("path", note.path);
+    json.member("note", note.message);
+    json.member("offset", note.offset);
+    json.end_object();
+  }
+  json.end_array();
+}
+
+void write_references(JsonWriter& json, const EntryReport& report) {
+  json.key("references");
+  if (!report.references) return json.null();
+  json.begin_array();
+  for (const store::EntryReference& reference : *report.references) {
+    json.begin_object();
+    json.member("kind", reference.kind);
+    json.member(reference.found ? "path" : "name", reference.name);
+    json.member("found", reference.found);
+    json.member("depth", std::uint64_t{reference.depth});
+    if (reference.found) {
+      json.member("bytes", reference.bytes);
+      json.member("files", std::uint64_t{reference.files});
+    }
+    json.end_object();
+  }
+  json.end_array();
+}
+
+}  // namespace
+
+std::string release_family(const torch::Release& release) {
+  std::string family(torch::family_name(release.first));
+  if (release.last != release.first) family += " to " + std::string(torch::family_name(release.last));
+  return family;
+}
+
+void write_entry_item(JsonWriter& json, const EntryReport& report, Strings strings) {
+  const store::OpenedEntry& entry = report.entry;
+  torch::JsonValueOptions options;
+  options.full_strings = strings == Strings::kFull;
+  const auto text_or_null = [&](std::string_view name, std::string_view text) {
+    json.key(name);
+    text.empty() ? json.null() : json.string(text);
+  };
+  json.begin_object();
+  json.member("kind", entry.kind);
+  text_or_null("key", entry.key);
+  text_or_null("leaf", entry.leaf);
+  json.member("path", entry.path);
+  json.member("bytes", entry.bytes);
+  json.member("sha256", to_hex(entry.sha256));
+  text_or_null("class", entry.decoded.class_name());
+  write_release(json, entry.release);
+  json.key("fields");
+  write_root(json, entry, options);
+  write_unrecognised(json, entry.decoded.notes, options);
+  write_references(json, report);
+  json.end_object();
+}
+
+std::optional<std::string> field_json(const store::OpenedEntry& entry, const JsonPath& path,
+                                      Strings strings) {
+  torch::JsonValueOptions options;
+  options.full_strings = strings == Strings::kFull;
+  JsonPathSink sink(path);
+  JsonWriter json(sink);
+  write_root(json, entry, options);
+  json.flush();
+  if (!sink.found()) return std::nullopt;
+  return sink.value();
+}
+
+}  // namespace cachetool::report

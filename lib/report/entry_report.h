@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json_writer.h"
+#include "base/output.h"
+#include "report/format.h"
+#include "report/json_path.h"
+#include "store/entry_references.h"
+#include "store/opened_entry.h"
+
+namespace cachetool::report {
+
+/// One entry with what is known of its surroundings.
+struct EntryReport {
+  const store::OpenedEntry& entry;
+  std::string cache;                                             ///< root of the cache, absolute
+  std::optional<std::vector<store::EntryReference>> references;  ///< nothing for a file that lies in no cache
+  std::vector<std::string> users;                                ///< entries that refer to it
+  std::int64_t now_ns = 0;
+};
+
+/// Strings over 4 KiB: as length and hash, or whole.
+enum class Strings : bool { kShortened, kFull };
+
+/// "2.9", "2.10 to 2.12" or "unknown": the family that the entry's fields speak for.
+std::string release_family(const torch::Release& release);
+
+/// Writes the entry as an object with exactly the members of an item of cachetool.entry/1.
+void write_entry_item(JsonWriter& json, const EntryReport& report, Strings strings);
+
+/// Sections for a person.
+void write_entry(OutputSink& sink, const EntryReport& report, const Look& look);
+
+// Parts of an entry that `show` prints by themselves. Each returns false when the entry has nothing of that
+// sort. Text goes out as it is stored, unless `look` is for a terminal.
+
+enum class RawText : bool { kEscaped, kExact };
+
+bool write_source(OutputSink& sink, const store::OpenedEntry& entry, RawText raw);
+bool write_graph(OutputSink& sink, const store::OpenedEntry& entry, RawText raw);
+bool write_key_details(OutputSink& sink, const store::OpenedEntry& entry, const Look& look);
+bool write_launches(OutputSink& sink, const store::OpenedEntry& entry, const Look& look);
+
+/// The JSON text of one field; nothing when the entry doesn't have it.
+std::optional<std::string> field_json(const store::OpenedEntry& entry, const JsonPath& path, Strings strings);
+
+/// The compiled graphs that an entry holds, with a word for each: "" for an FX graph entry, "forward" and
+/// "backward" for a bundled one.
+struct HeldGraph {
+  std::string_view role;
+  const torch::CompiledFxGraph* graph;
+};
+std::vector<HeldGraph> held_graphs(const store::OpenedEntry& entry);
+
+}  // namespace cachetool::report

@@ -1,0 +1,63 @@
+#include "store/selection.h"
+
+#include <utility>
+
+#include "store/cache_set.h"
+#include "store/lookup.h"
+
+namespace cachetool::store {
+namespace {
+
+bool is_below(std::string_view path, std::string_view scope) {
+  if (scope.empty() || path == scope) return true;
+  return path.starts_with(scope) && (path[scope.size()] == '/' || path[scope.size()] == '!');
+}
+
+// Every entry in the source's scope.
+void add_entries(Source& source, Selection& selection) {
+  const CacheSet& cache = source.cache();
+  for (const KeyRef& key : source.keys(selection.skipped)) {
+    auto listing = source.open_key(key);
+    if (!listing) {
+      if (listing.error().code == ErrorCode::kVanished) continue;
+      selection.skipped.push_back(
+          {cache.stores[key.store].root, listing.error().path, FileType::kDirectory, listing.error()});
+      continue;
+    }
+    std::move(listing->skipped.begin(), listing->skipped.end(), std::back_inserter(selection.skipped));
+    for (EntryRef& entry : listing->entries) {
+      if (is_below(entry_path(cache, entry), cache.scope)) selection.entries.push_back(std::move(entry));
+    }
+  }
+}
+
+}  // namespace
+
+bool names_path(FileSystem& fs, const Environment& environment, std::string_view argument) {
+  if (argument.starts_with("key:")) return false;
+  const auto found = resolve_cache(fs, environment, argument);
+  if (found || found.error().code != ErrorCode::kNotFound) return true;
+  return !looks_like_key(argument);
+}
+
+Expected<Selection> select_path(FileSystem& fs, const Environment& environment, std::string_view path) {
+  auto cache = resolve_cache(fs, environment, path);
+  if (!cache) return tl::unexpected(cache.error());
+  Selection selection;
+  selection.source = make_directory_source(fs, std::move(*cache));
+  add_entries(*selection.source, selection);
+  const CacheSet& set = selection.source->cache();
+  if (selection.entries.empty() && set.scope_is_file) selection.file = set.scope;
+  return selection;
+}
+
+Expected<Selection> select_key(std::shared_ptr<Source> source, std::string_view argument) {
+  auto entries = lookup(*source, argument);
+  if (!entries) return tl::unexpected(entries.error());
+  Selection selection;
+  selection.source = std::move(source);
+  selection.entries = std::move(*entries);
+  return selection;
+}
+
+}  // namespace cachetool::store
