@@ -45,6 +45,9 @@ ExitCode parse_and_run(int argc, char** argv, Context& context) {
   app.get_formatter()->column_width(34);
   Invocation invocation;
   add_list(app, invocation);
+  add_show(app, invocation);
+  add_stats(app, invocation);
+  add_which(app, invocation);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

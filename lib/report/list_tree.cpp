@@ -26,8 +26,8 @@ class TreeBuilder {
   }
 
   std::optional<UnitId> unit_of(const EntryRow& row) const {
-    const store::KeyRef key{row.summary.key, row.summary.kind, row.store};
-    return references_.find(key, store::leaf_name(row, report_.strings));
+    return references_.find(report_.cache.stores[row.store].root,
+                            store::entry_path(report_.cache, row, report_.strings));
   }
 
   // The unit and everything below it, parents first.

@@ -49,19 +49,10 @@ Status read_rows(Source& source, ThreadPool& pool, Interner& strings, const List
   return {};
 }
 
-void drop_rows_out_of_scope(const CacheSet& cache, const Interner& strings, std::vector<EntryRow>& rows) {
-  if (cache.scope.empty()) return;
-  const std::string inside = cache.scope + "/";
-  std::erase_if(rows, [&](const EntryRow& row) {
-    const std::string path = entry_path(cache, row, strings);
-    return path != cache.scope && !path.starts_with(inside) && !path.starts_with(cache.scope + "!");
-  });
-}
-
-void fill_held_bytes(const ReferenceIndex& references, const Interner& strings, std::vector<EntryRow>& rows) {
+void fill_held_bytes(const CacheSet& cache, const ReferenceIndex& references, const Interner& strings,
+                     std::vector<EntryRow>& rows) {
   for (EntryRow& row : rows) {
-    const KeyRef key{row.summary.key, row.summary.kind, row.store};
-    const auto unit = references.find(key, leaf_name(row, strings));
+    const auto unit = references.find(cache.stores[row.store].root, entry_path(cache, row, strings));
     if (unit) row.held_bytes = static_cast<std::int64_t>(references.held_bytes(*unit));
   }
 }
@@ -115,9 +106,8 @@ Expected<Listing> make_listing(FileSystem& fs, Source& source, ThreadPool& pool,
   if (const auto read = read_rows(source, pool, strings, options, listing); !read) {
     return tl::unexpected(read.error());
   }
-  drop_rows_out_of_scope(source.cache(), strings, listing.rows);
   attribute_compile_time(listing.rows);
-  if (options.references != nullptr) fill_held_bytes(*options.references, strings, listing.rows);
+  if (options.references != nullptr) fill_held_bytes(source.cache(), *options.references, strings, listing.rows);
 
   std::vector<bool> passed(listing.rows.size());
   for (std::size_t i = 0; i < passed.size(); ++i) {

@@ -37,10 +37,12 @@ Expected<OpenedEntry> decode(OpenedEntry entry, std::string bytes, const FileSta
 Expected<OpenedEntry> open_entry(Source& source, const EntryRef& ref, const ReadLimits& limits) {
   OpenedEntry entry;
   entry.kind = kind_word(ref.key.kind);
-  entry.key = ref.key.key.str();
+  if (ref.key.key != torch::HashName{}) {
+    entry.key = ref.key.key.str();
+    entry.place = ref.key;
+  }
   entry.leaf = ref.leaf;
   entry.path = entry_path(source.cache(), ref);
-  entry.place = ref.key;
   std::string bytes;
   const auto stat = source.read_entry(ref, limits.max_entry_bytes, bytes);
   if (!stat) return with_path(stat.error(), entry.path);

@@ -1,17 +1,14 @@
 #include "store/selection.h"
 
+#include <iterator>
 #include <utility>
 
 #include "store/cache_set.h"
+#include "store/classify.h"
 #include "store/lookup.h"
 
 namespace cachetool::store {
 namespace {
-
-bool is_below(std::string_view path, std::string_view scope) {
-  if (scope.empty() || path == scope) return true;
-  return path.starts_with(scope) && (path[scope.size()] == '/' || path[scope.size()] == '!');
-}
 
 // Every entry in the source's scope.
 void add_entries(Source& source, Selection& selection) {
@@ -25,9 +22,7 @@ void add_entries(Source& source, Selection& selection) {
       continue;
     }
     std::move(listing->skipped.begin(), listing->skipped.end(), std::back_inserter(selection.skipped));
-    for (EntryRef& entry : listing->entries) {
-      if (is_below(entry_path(cache, entry), cache.scope)) selection.entries.push_back(std::move(entry));
-    }
+    std::move(listing->entries.begin(), listing->entries.end(), std::back_inserter(selection.entries));
   }
 }
 
@@ -47,7 +42,16 @@ Expected<Selection> select_path(FileSystem& fs, const Environment& environment, 
   selection.source = make_directory_source(fs, std::move(*cache));
   add_entries(*selection.source, selection);
   const CacheSet& set = selection.source->cache();
-  if (selection.entries.empty() && set.scope_is_file) selection.file = set.scope;
+  if (!selection.entries.empty() || !set.scope_is_file) return selection;
+  const ArtifactKind kind = set.roots[0].role == RootRole::kSingleFile
+                                ? set.single_file_kind
+                                : classify(set.roots[0].role, set.scope).kind;
+  if (kind != ArtifactKind::kPgoState && kind != ArtifactKind::kPrecompile &&
+      kind != ArtifactKind::kUnknown) {
+    return fail(ErrorCode::kUsage, "is no entry but belongs to: " + std::string(kind_title(kind)),
+                std::string(path), {}, "cachetool which tells the entries that own a file");
+  }
+  selection.file = set.scope;
   return selection;
 }
 

@@ -15,7 +15,7 @@ namespace cachetool::store {
 struct Selection {
   std::shared_ptr<Source> source;
   std::vector<EntryRef> entries;
-  /// A single file that lies in no cache, below root 0; then `entries` is empty.
+  /// A file that is pickled but isn't where torch puts entries (PGO state, a precompile package), below root 0.
   std::string file;
   std::vector<Skipped> skipped;
 };
