@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Compares what the program decodes from real caches with two independent witnesses.
+
+Usage: corpora_test.py PROGRAM
+
+Caches come from tests/data and, where CACHETOOL_CORPORA_DIR is set, from that folder too (unpacked caches or archives). For each one:
+every entry's `fields` equal fields/*.json, nothing is unrecognised, class, size and hash agree with truth.json, every file has a known
+kind, and every graph and wrapper that an entry names is found. One process a cache and command.
+"""
+
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = HERE.parent / "data"
+# Kernels and Triton directories may be missing: torch builds them again, and bundles carry them.
+ALWAYS_THERE = {"fxgraph", "wrapper"}
+
+
+class Failures:
+    def __init__(self):
+        self.count = 0
+
+    def add(self, corpus, what):
+        self.count += 1
+        if self.count <= 40:
+            print(f"  FAILED {corpus}: {what}")
+
+
+def run_json(program, *arguments):
+    done = subprocess.run([program, *arguments], capture_output=True, check=False)
+    try:
+        return done.returncode, json.loads(done.stdout), done.stderr.decode(errors="replace")
+    except ValueError:
+        return done.returncode, None, done.stderr.decode(errors="replace")
+
+
+def first_difference(ours, theirs, path=""):
+    """Where two JSON values differ first, in words; empty when they are equal, also in types and order."""
+    if type(ours) is not type(theirs):
+        return f"{path}: {type(ours).__name__} for {type(theirs).__name__}: {str(ours)[:60]} for {str(theirs)[:60]}"
+    if isinstance(ours, dict):
+        if list(ours) != list(theirs):
+            return f"{path}: members {sorted(set(ours) ^ set(theirs))[:6] or 'in another order'}"
+        for key in ours:
+            difference = first_difference(ours[key], theirs[key], f"{path}.{key}")
+            if difference:
+                return difference
+    elif isinstance(ours, list):
+        if len(ours) != len(theirs):
+            return f"{path}: {len(ours)} elements for {len(theirs)}"
+        for i, (a, b) in enumerate(zip(ours, theirs)):
+            difference = first_difference(a, b, f"{path}[{i}]")
+            if difference:
+                return difference
+    elif ours != theirs:
+        return f"{path}: {str(ours)[:80]!r} for {str(theirs)[:80]!r}"
+    return ""
+
+
+def truth_entries(truth):
+    """(kind, sha256) → class and size, as torch itself decoded them."""
+    found = {}
+    for kind, items in (truth.get("decoded") or {}).items():
+        for item in items if kind in ("fxgraph", "aotautograd") else []:
+            found[item["sha256"]] = (kind, item["class"], item["bytes"])
+    for kind in ("fxgraph", "aotautograd"):
+        items = truth.get(kind)
+        for candidates in items.values() if isinstance(items, dict) else []:
+            for item in candidates:
+                if "sha256" in item:
+                    found[item["sha256"]] = (kind, item.get("class"), item.get("bytes") or item.get("size"))
+    return found
+
+
+def check_entries(program, folder, failures, counts):
+    status, document, error = run_json(program, "show", str(folder / "cache"), "--json", "--full-strings")
+    if document is None:
+        return failures.add(folder.name, f"show ended with {status}: {error.strip()[:200]}")
+    if status != 0:
+        failures.add(folder.name, f"show ended with {status}: {error.strip()[:200]}")
+    if document["schema"] != "cachetool.entry/1":
+        failures.add(folder.name, f"schema {document['schema']}")
+    expected = {}
+    for path in (folder / "fields").glob("*.json"):
+        if path.name != "index.json":
+            item = json.loads(path.read_text())
+            expected[item["path"]] = item
+    truth = {}
+    if (folder / "truth.json").exists():
+        truth = truth_entries(json.loads((folder / "truth.json").read_text()))
+    seen = set()
+    for item in document["entries"]:
+        counts["entries"] += 1
+        name = item["path"]
+        members = ["kind", "key", "leaf", "path", "bytes", "sha256", "class", "release", "fields", "unrecognised", "references"]
+        if list(item) != members:
+            failures.add(folder.name, f"{name}: members {list(item)}")
+            continue
+        if item["unrecognised"]:
+            failures.add(folder.name, f"{name}: unrecognised {str(item['unrecognised'])[:200]}")
+        witness = expected.get(name)
+        if witness is None:
+            if expected:
+                failures.add(folder.name, f"{name}: no such entry in fields/")
+        else:
+            seen.add(name)
+            difference = first_difference(item["fields"], witness["fields"])
+            if difference:
+                failures.add(folder.name, f"{name[:40]}: fields{difference}")
+            else:
+                counts["equal to fields/"] += 1
+            for member in ("bytes", "sha256", "class"):
+                if item[member] != witness[member]:
+                    failures.add(folder.name, f"{name}: {member} {item[member]} for {witness[member]}")
+        if item["sha256"] in truth:
+            kind, class_name, size = truth[item["sha256"]]
+            agrees = item["kind"] == kind and size in (None, item["bytes"])
+            # truth.json of the CUDA caches writes classes in full, the others too.
+            agrees = agrees and class_name in (None, item["class"], item["class"].rsplit(".", 1)[-1])
+            counts["agreeing with truth.json"] += agrees
+            if not agrees:
+                failures.add(folder.name, f"{name}: truth.json says {truth[item['sha256']]}")
+        if item["release"]["family"] == "unknown":
+            failures.add(folder.name, f"{name}: release unknown")
+        for reference in item["references"] or []:
+            counts["references found" if reference["found"] else "references missing"] += 1
+            if not reference["found"] and reference["kind"] in ALWAYS_THERE:
+                failures.add(folder.name, f"{name}: {reference['kind']} {reference['name']} not found")
+    for name in sorted(set(expected) - seen):
+        failures.add(folder.name, f"{name}: not shown")
+
+
+def check_files(program, folder, failures, counts):
+    status, document, error = run_json(program, "stats", str(folder / "cache"), "--json")
+    if document is None or status != 0:
+        return failures.add(folder.name, f"stats ended with {status}: {error.strip()[:200]}")
+    for kind in document["kinds"]:
+        counts["files"] += kind["files"]
+        if kind["kind"] == "unknown":
+            failures.add(folder.name, f"{kind['files']} files of unknown kind")
+    status, document, error = run_json(program, "list", str(folder / "cache"), "--json")
+    if document is None or status != 0:
+        return failures.add(folder.name, f"list ended with {status}: {error.strip()[:200]}")
+    for row in document["entries"]:
+        counts["rows"] += 1
+        if row["state"] != "ok":
+            failures.add(folder.name, f"{row['path']}: {row['state']}")
+
+
+def folders_with_caches(base, scratch):
+    """Unpacked caches below `base`, and those of its archives, unpacked one at a time."""
+    for path in sorted(base.iterdir()):
+        if (path / "cache").is_dir():
+            yield path
+        elif path.name.endswith(".tar.zst"):
+            name = path.name[: -len(".tar.zst")]
+            subprocess.run(["tar", "--zstd", "--no-same-owner", "-xf", str(path), "-C", str(scratch)], check=True)
+            if (scratch / name / "cache").is_dir():
+                yield scratch / name
+            subprocess.run(["rm", "-rf", str(scratch / name)], check=True)
+
+
+def main():
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    failures = Failures()
+    counts = collections.Counter()
+    bases = [DATA]
+    extra = os.environ.get("CACHETOOL_CORPORA_DIR")
+    if extra and pathlib.Path(extra).is_dir():
+        bases.append(pathlib.Path(extra))
+    else:
+        print("not run: caches beyond tests/data: CACHETOOL_CORPORA_DIR names no folder")
+    done = set()
+    with tempfile.TemporaryDirectory(prefix="cachetool-corpora-") as scratch:
+        for base in reversed(bases):
+            for folder in folders_with_caches(base, pathlib.Path(scratch)):
+                if folder.name in done:
+                    continue
+                done.add(folder.name)
+                check_entries(program, folder, failures, counts)
+                check_files(program, folder, failures, counts)
+    print(f"{len(done)} caches: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
+    if not done or counts["entries"] == 0:
+        failures.add("all", "no entries were compared")
+    print("passed" if failures.count == 0 else f"{failures.count} failures")
+    sys.exit(1 if failures.count else 0)
+
+
+if __name__ == "__main__":
+    main()
