@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Keeps the transcripts in docs/manual.md real.
+
+Usage: manual.py PROGRAM [--update]
+
+Every ```console block of the manual is run: lines that start with "$ " are commands, what follows is their output (both streams). The
+cache that they look at is tests/data/cuda-2.15.0-train as /tmp/torchinductor_me, 120 columns wide. With --update the outputs are
+written into the manual, else differences fail.
+"""
+
+import difflib
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import run
+
+MANUAL = run.HERE.parent.parent / "docs" / "manual.md"
+CACHES = {"torchinductor_me": "cuda-2.15.0-train", "other": "cpu-2.15.0-dynamic"}
+
+
+def transcript(block, scratch):
+    environment = {"PATH": f"{scratch.parent}/bin:{os.environ.get('PATH', '/usr/bin:/bin')}", "HOME": str(scratch),
+                   "LC_ALL": "C.UTF-8", "TMPDIR": str(scratch), "LOGNAME": "me", "COLUMNS": "120"}
+    result = []
+    for line in block.splitlines():
+        if not line.startswith("$ "):
+            continue
+        done = subprocess.run(["sh", "-c", line[2:].replace("/tmp/", f"{scratch}/")], cwd=scratch, env=environment,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
+        text = done.stdout.decode("utf-8", "backslashreplace").replace(str(scratch), "/tmp")
+        text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", "2026-11-28T09:30:00Z", text)
+        text = re.sub(r"[0-9.]+ ([KM])iB on disk", r"4.0 \1iB on disk", text)
+        result += [line] + [output.rstrip() for output in text.splitlines()]
+    return "\n".join(result) + "\n"
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    before = MANUAL.read_text()
+    top = pathlib.Path(tempfile.mkdtemp(prefix="cachetool-manual-"))
+    try:
+        (top / "bin").mkdir()
+        shutil.copy2(program, top / "bin" / "cachetool")
+        scratch = top / "scratch"
+        scratch.mkdir()
+        for name, corpus in CACHES.items():
+            run.unpack(corpus, scratch)
+            os.rename(scratch / corpus / "cache", scratch / name)
+            shutil.rmtree(scratch / corpus)
+        after = re.sub(r"(?<=```console\n)(.*?)(?=```)", lambda match: transcript(match.group(1), scratch), before, flags=re.S)
+    finally:
+        shutil.rmtree(top, ignore_errors=True)
+    if after == before:
+        print("the manual's transcripts are what the program prints")
+        return
+    if "--update" in sys.argv:
+        MANUAL.write_text(after)
+        print("updated", MANUAL)
+        return
+    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), "manual", "printed", lineterm="", n=1):
+        print(line)
+    sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
