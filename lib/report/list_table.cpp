@@ -24,10 +24,10 @@ std::vector<Column> columns(const Shape& shape) {
   all.push_back({"SIZE", Align::kRight});
   if (shape.held) all.push_back({"HELD", Align::kRight});
   all.push_back({"COMPILE", Align::kRight});
-  all.push_back({"DEVICE", Align::kLeft, 6, 3});
-  all.push_back({"GRAPH", Align::kLeft, 16});
+  all.push_back({"DEVICE", Align::kLeft, 6, 2});
+  all.push_back({"GRAPH", Align::kLeft, 12});
   all.push_back({"CUDA GRAPHS", Align::kLeft, 11, 4});
-  all.push_back({"TORCH", Align::kLeft, 0, 2});
+  all.push_back({"TORCH", Align::kLeft, 0, 3});
   all.push_back({"STATE", Align::kLeft, 12});
   return all;
 }
@@ -69,9 +69,11 @@ std::string cudagraphs_text(const torch::EntrySummary& summary) {
                      summary.partitions == 1 ? "" : "s");
 }
 
-std::string torch_text(const ListReport& report, const EntryRow& row) {
+// The build behind the '+' of an exact release only where names are in full.
+std::string torch_text(const ListReport& report, const EntryRow& row, const Look& look) {
   const std::string_view exact = report.strings.text(row.summary.exact_release);
-  return std::string(exact.empty() ? torch::family_name(row.summary.family) : exact);
+  if (exact.empty()) return std::string(torch::family_name(row.summary.family));
+  return std::string(look.names == Names::kFull ? exact : exact.substr(0, exact.find('+')));
 }
 
 // Times that another listed entry contains stand in parentheses: they don't add up.
@@ -101,7 +103,7 @@ std::vector<Cell> cells(const ListReport& report, const EntryRow& row, const Sha
   cells.push_back({ok ? join(store::devices_of(row.summary, report.strings), ", ") : ""});
   cells.push_back({ok ? graph_text(report, row, look) : ""});
   cells.push_back({ok ? cudagraphs_text(row.summary) : ""});
-  cells.push_back({ok ? torch_text(report, row) : ""});
+  cells.push_back({ok ? torch_text(report, row, look) : ""});
   cells.push_back(state_cell(report, row));
   return cells;
 }

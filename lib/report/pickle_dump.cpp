@@ -96,6 +96,8 @@ std::string_view construction_name(pickle::Construction construction) {
       return "instance";
     case pickle::Construction::kObj:
       return "object";
+    case pickle::Construction::kMutation:
+      return "mutation";
   }
   return "call";
 }
