@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstring>
+#include <memory>
 #include <string_view>
 
 #include "base/posix_file_system.h"
@@ -20,6 +21,24 @@ constexpr const char* kFooter =
 
 Exit status: 0 done, 1 something damaged was found, 2 wrong usage, 3 could not do all of it.
 'cachetool COMMAND --help' has options and examples.)";
+
+// Options with the name of their value only: what they exclude and accept stands in their descriptions.
+class HelpFormatter final : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(24); }
+  std::string make_option_opts(const CLI::Option* option) const override {
+    if (option->get_type_size() == 0) return {};
+    const std::string type = option->get_type_name();
+    return " " + type.substr(0, type.find(':')) + (option->get_expected_max() > 1 ? "..." : "");
+  }
+};
+
+// A sentence for what CLI11 found wrong.
+std::string parse_problem(const CLI::App& app, const CLI::ParseError& error) {
+  const auto rest = app.remaining();
+  if (app.get_subcommands().empty() && !rest.empty()) return "'" + rest.front() + "' is no command";
+  return error.what();
+}
 
 // Was JSON asked for, as far as that can be told from a command line that may not parse?
 ErrorForm wanted_form(int argc, char** argv) {
@@ -42,7 +61,7 @@ ExitCode parse_and_run(int argc, char** argv, Context& context) {
   app.set_help_flag("-h,--help", "Show this help");
   app.require_subcommand(1);
   app.footer(kFooter);
-  app.get_formatter()->column_width(34);
+  app.formatter(std::make_shared<HelpFormatter>());
   Invocation invocation;
   add_list(app, invocation);
   add_show(app, invocation);
@@ -64,8 +83,9 @@ ExitCode parse_and_run(int argc, char** argv, Context& context) {
     const std::string command = deepest_parsed(app).get_name() == "cachetool"
                                     ? std::string("cachetool")
                                     : "cachetool " + deepest_parsed(app).get_name();
-    return report_error(context, {ErrorCode::kUsage, error.what(), {}, {}, "see '" + command + " --help'"},
-                        wanted_form(argc, argv));
+    return report_error(
+        context, {ErrorCode::kUsage, parse_problem(app, error), {}, {}, "see '" + command + " --help'"},
+        wanted_form(argc, argv));
   }
   return invocation.run(context);
 }

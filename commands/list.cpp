@@ -108,6 +108,9 @@ void add_list(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"fxgraph", "aotautograd", "fx", "aot"}))
       ->type_name("KIND");
   command->add_option("--filter", options->filter, "Only entries for which this holds (see below)")
+      ->check([](const std::string& text) {
+        return text.empty() ? std::string("the filter is empty") : std::string();
+      })
       ->type_name("FILTER");
   command->add_option("--sort", options->sort, "key, age, size, time, held, device, name or torch")
       ->check(CLI::IsMember({"key", "age", "size", "time", "held", "device", "name", "torch"}))

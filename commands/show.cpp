@@ -164,7 +164,9 @@ void add_part(CLI::App& command, Options& options, const char* flag, report::Ent
 void add_show(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("show", "Show everything about entries");
-  command->add_option("entry", options->targets, "KEY, KEY/LEAF, a prefix of either, or a path")
+  command
+      ->add_option("entry", options->targets,
+                   "KEY, KEY/LEAF, a prefix of either, or a path; several may follow each other")
       ->required()
       ->type_name("ENTRY");
   std::vector<CLI::Option*> parts;

@@ -11,6 +11,8 @@
 namespace cachetool::report {
 namespace {
 
+constexpr std::size_t kOperators = 8;
+
 using torch::CompiledFxGraph;
 using torch::GraphSignature;
 
@@ -213,7 +215,11 @@ void write_facts(SectionWriter& sections, const CompiledFxGraph& graph, std::str
   sections.title(titled("Graph", role));
   if (graph.source_code) {
     sections.field("name", torch::graph_label(*graph.source_code));
-    sections.field("operators", joined(torch::first_operators(*graph.source_code, 8)));
+    auto operators = torch::first_operators(*graph.source_code, kOperators);
+    if (operators.empty() && graph.inductor_post_grad_graph_str) {
+      operators = torch::first_operators(*graph.inductor_post_grad_graph_str, kOperators);
+    }
+    sections.field("operators", joined(operators));
   }
   if (graph.device_types) sections.field("devices", joined(*graph.device_types));
   if (graph.device_idxs) sections.field("indices", joined(*graph.device_idxs));

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "base/text.h"
+#include "pickle/dump.h"
 #include "report/entry_report.h"
 #include "report/section.h"
 #include "torch/launches.h"
@@ -121,6 +122,17 @@ bool write_key_details(OutputSink& sink, const store::OpenedEntry& entry, const 
     sections.table({{"HASH"}, {"COMPONENT", Align::kLeft, 24}, {"VALUE", Align::kLeft, 20}}, std::move(rows));
   }
   return !all.empty();
+}
+
+void write_pickle(OutputSink& sink, const store::OpenedEntry& entry, Strings strings) {
+  const pickle::Document& document = entry.decoded.document;
+  pickle::DumpOptions options;
+  if (strings == Strings::kFull) options.max_string = 0;
+  pickle::dump(document, sink, options);
+  for (const pickle::Deviation& deviation : document.deviations()) {
+    sink.write(fmt::format("deviation at offset {}: {} {}\n", deviation.offset,
+                           pickle::deviation_name(deviation.kind), escape_for_terminal(deviation.detail)));
+  }
 }
 
 bool write_launches(OutputSink& sink, const store::OpenedEntry& entry, const Look& look) {

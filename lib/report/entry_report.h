@@ -43,6 +43,7 @@ enum class RawText : bool { kEscaped, kExact };
 bool write_source(OutputSink& sink, const store::OpenedEntry& entry, RawText raw);
 bool write_graph(OutputSink& sink, const store::OpenedEntry& entry, RawText raw);
 bool write_key_details(OutputSink& sink, const store::OpenedEntry& entry, const Look& look);
+void write_pickle(OutputSink& sink, const store::OpenedEntry& entry, Strings strings);
 bool write_launches(OutputSink& sink, const store::OpenedEntry& entry, const Look& look);
 
 /// The JSON text of one field; nothing when the entry doesn't have it.

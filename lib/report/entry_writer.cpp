@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "report/pickle_dump.h"
 
 namespace cachetool::report {
 
@@ -101,11 +100,8 @@ bool EntryWriter::write_human(const EntryReport& report) {
       return write_key_details(sink_, report.entry, options_.look);
     case EntryPart::kLaunches:
       return write_launches(sink_, report.entry, options_.look);
-    case EntryPart::kPickle: {
-      PickleDumpOptions dump;
-      if (options_.strings == Strings::kFull) dump.max_text = 0;
-      return write_pickle_dump(sink_, report.entry.decoded.document, dump), true;
-    }
+    case EntryPart::kPickle:
+      return write_pickle(sink_, report.entry, options_.strings), true;
     case EntryPart::kField:
       return write_field(report);
   }

@@ -75,7 +75,8 @@ void write_row_members(JsonWriter& json, const ListReport& report, const store::
   json.member("leaf", store::leaf_name(row, report.strings));
   json.member("path", store::entry_path(report.cache, row, report.strings));
   json.member("state", store::state_word(row.state));
-  json.member("bytes", row.bytes);
+  number_or_null(json, "bytes",
+                 row.state == store::EntryState::kUnreadable ? -1 : static_cast<std::int64_t>(row.bytes));
   number_or_null(json, "held_bytes", row.held_bytes);
   if (row.state == store::EntryState::kUnreadable) {
     text_or_null(json, "modified", {});

@@ -94,8 +94,9 @@ std::vector<Cell> cells(const ListReport& report, const EntryRow& row, const Sha
   cells.push_back({row.summary.kind == torch::EntryKind::kFxGraph ? "fxgraph" : "aot"});
   cells.push_back({key_text(report, row.summary.key, look), Style::kName});
   if (shape.leaf) cells.push_back({leaf_text(report, row, look), Style::kName});
-  cells.push_back({format_age(report.listing.now_ns - row.modified_ns)});
-  cells.push_back({look.size(row.bytes)});
+  const bool read = row.state != EntryState::kUnreadable;
+  cells.push_back({read ? format_age(report.listing.now_ns - row.modified_ns) : ""});
+  cells.push_back({read ? look.size(row.bytes) : ""});
   if (shape.held) {
     cells.push_back({row.held_bytes < 0 ? "" : look.size(static_cast<std::uint64_t>(row.held_bytes))});
   }

@@ -43,7 +43,7 @@ void SectionWriter::field(std::string_view label, std::string_view value, Style 
   if (value.empty()) return;
   begin();
   const std::size_t width = display_width(label);
-  const std::string padding(width < kLabelWidth ? kLabelWidth - width : 1, ' ');
+  const std::string padding(width + 2 <= kLabelWidth ? kLabelWidth - width : 2, ' ');
   sink_.write(
       fmt::format("  {}{}{}\n", label, padding, look_.palette.paint(escape_for_terminal(value), style)));
 }

@@ -56,17 +56,23 @@ void write_kinds(SectionWriter& sections, const store::Statistics& statistics) {
                  std::move(rows));
 }
 
+std::string age_label(std::int64_t limit_ns) {
+  constexpr std::int64_t kHour = 3'600'000'000'000;
+  if (limit_ns == std::numeric_limits<std::int64_t>::max()) return "older";
+  if (limit_ns < 24 * kHour) return fmt::format("under {}h", limit_ns / kHour);
+  return fmt::format("under {}d", limit_ns / (24 * kHour));
+}
+
 void write_ages(SectionWriter& sections, const store::Statistics& statistics) {
+  if (statistics.total.files == 0) return;
   Rows rows;
   std::uint64_t most = 1;
   for (const store::AgeBucket& bucket : statistics.ages) most = std::max(most, bucket.tally.files);
   for (const store::AgeBucket& bucket : statistics.ages) {
-    const bool last = bucket.limit_ns == std::numeric_limits<std::int64_t>::max();
-    const std::string label = last ? "older" : "under " + format_age(bucket.limit_ns);
     const auto width = static_cast<std::size_t>((bucket.tally.files * 30 + most - 1) / most);
     std::string bar;
     for (std::size_t i = 0; i < width; ++i) bar += "█";
-    rows.push_back({{label},
+    rows.push_back({{age_label(bucket.limit_ns)},
                     {std::to_string(bucket.tally.files)},
                     {sections.look().size(bucket.tally.bytes)},
                     {bar, Style::kName}});

@@ -66,6 +66,17 @@ bool is_known_place(RootRole role, std::string_view path) {
   }
 }
 
+/// Whether `path` is `<root>/triton/<device>` of a torchinductor directory, which is where its owners are
+/// known.
+bool is_device_of_inductor(FileSystem& fs, std::string_view path) {
+  const std::string_view above = parent_of(path);
+  if (name_of(above) != "triton") return false;
+  auto directory = fs.open_root(parent_of(above));
+  if (!directory) return false;
+  const auto role = recognise_root(fs, **directory);
+  return role && *role == RootRole::kInductor;
+}
+
 /// The nearest directory above `path` that is a cache in which `path` has a place.
 std::optional<CacheSet> find_around(FileSystem& fs, const std::string& path, bool is_file) {
   std::string_view above = parent_of(path);
@@ -74,6 +85,7 @@ std::optional<CacheSet> find_around(FileSystem& fs, const std::string& path, boo
     if (!directory) continue;
     const auto role = recognise_root(fs, **directory);
     if (!role || !*role) continue;
+    if (**role == RootRole::kTriton && is_device_of_inductor(fs, above)) continue;
     std::string below = path.substr(above == "/" ? 1 : above.size() + 1);
     const bool placed =
         is_file ? classify(**role, below).kind != ArtifactKind::kUnknown : is_known_place(**role, below);

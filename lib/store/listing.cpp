@@ -107,7 +107,8 @@ Expected<Listing> make_listing(FileSystem& fs, Source& source, ThreadPool& pool,
     return tl::unexpected(read.error());
   }
   attribute_compile_time(listing.rows);
-  if (options.references != nullptr) fill_held_bytes(source.cache(), *options.references, strings, listing.rows);
+  if (options.references != nullptr)
+    fill_held_bytes(source.cache(), *options.references, strings, listing.rows);
 
   std::vector<bool> passed(listing.rows.size());
   for (std::size_t i = 0; i < passed.size(); ++i) {

@@ -20,9 +20,9 @@ struct Owner {
 /// One unit of a cache and the entries that lead to it.
 struct Ownership {
   std::string asked;  ///< the path as it was given
-  std::string kind;  ///< of the unit: "cpp-kernel", "triton-directory", …; of a file that is no part of one,
-                     ///< its own kind
-  std::string path;  ///< of the unit, or of the file
+  std::string kind;   ///< of the unit: "cpp-kernel", "triton-directory", …; of a file that is no part of one,
+                      ///< its own kind
+  std::string path;   ///< of the unit, or of the file
   std::uint64_t bytes = 0;
   std::uint32_t files = 0;
   std::vector<Owner> owners;

@@ -15,7 +15,8 @@ namespace cachetool::store {
 struct Selection {
   std::shared_ptr<Source> source;
   std::vector<EntryRef> entries;
-  /// A file that is pickled but isn't where torch puts entries (PGO state, a precompile package), below root 0.
+  /// A file that is pickled but isn't where torch puts entries (PGO state, a precompile package), below root
+  /// 0.
   std::string file;
   std::vector<Skipped> skipped;
 };

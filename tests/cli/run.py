@@ -47,8 +47,8 @@ class Case:
             if line.startswith("@ corpus "):
                 self.corpora.append(line[len("@ corpus "):].strip())
             elif line.startswith("@ hide "):
-                pattern, text = line[len("@ hide "):].split(" => ")
-                self.hidden.append((re.compile(pattern), text))
+                pattern, text = line[len("@ hide "):].split(" => ", 1)
+                self.hidden.append((re.compile(pattern, re.M), text))
             elif line == "@ unprivileged":
                 self.unprivileged = True
 
