@@ -23,12 +23,13 @@ enum class Colors : bool { kOff, kOn };
 /// (commands/terminal.h).
 class Palette {
  public:
-  explicit Palette(Colors colors = Colors::kOff) : colors_(colors) {}
+  Palette() = default;
+  explicit Palette(Colors colors) : colors_(colors) {}
   /// `text` in that style.
   std::string paint(std::string_view text, Style style) const;
 
  private:
-  Colors colors_;
+  Colors colors_ = Colors::kOff;
 };
 
 }  // namespace cachetool::report
