@@ -115,7 +115,8 @@ bool append(Arena& arena, ListNode& list, const Value* values, std::uint64_t cou
     capacity = std::min<std::uint64_t>(capacity, std::numeric_limits<std::uint32_t>::max());
     void* grown = arena.grow(list.data, list.capacity * sizeof(Value), capacity * sizeof(Value));
     if (grown == nullptr && capacity > size) {
-      capacity = size;
+      // Less room may do; in proportion, so that growing stays linear.
+      capacity = std::max<std::uint64_t>(size, list.capacity + list.capacity / 16);
       grown = arena.grow(list.data, list.capacity * sizeof(Value), capacity * sizeof(Value));
     }
     if (grown == nullptr) return false;

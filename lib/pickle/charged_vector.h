@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <type_traits>
@@ -38,7 +39,8 @@ class ChargedVector {
     if (wanted < count) wanted = count;
     if (wanted < kFirst) wanted = kFirst;
     if (!account_.charge((wanted - capacity_) * sizeof(T))) {
-      wanted = count;  // less spare room may still fit
+      // Less spare room may still fit; still in proportion, so that growing stays linear.
+      wanted = std::max(count, capacity_ + capacity_ / 16);
       if (!account_.charge((wanted - capacity_) * sizeof(T))) return false;
     }
     void* grown = std::realloc(data_, wanted * sizeof(T));

@@ -30,8 +30,8 @@ bool reserve_entries(Arena& arena, Node& node, std::uint64_t count) {
       node.capacity == 0 ? count : std::max(count, node.capacity * std::uint64_t{3} / 2 + 2);
   capacity = std::min(capacity, kMost);
   void* grown = arena.grow(node.data, node.capacity * sizeof(Entry), capacity * sizeof(Entry));
-  if (grown == nullptr && capacity > count) {
-    capacity = count;
+  if (grown == nullptr && capacity > count) {  // less room may do, in proportion so that growing stays linear
+    capacity = std::min(capacity, std::max(count, node.capacity + node.capacity / std::uint64_t{16}));
     grown = arena.grow(node.data, node.capacity * sizeof(Entry), capacity * sizeof(Entry));
   }
   if (grown == nullptr) return false;
