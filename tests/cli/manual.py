@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Keeps the transcripts in docs/manual.md real.
+"""Keeps the transcripts in docs/manual.md and README.md real.
 
 Usage: manual.py PROGRAM [--update]
 
-Every ```console block of the manual is run: lines that start with "$ " are commands, what follows is their output (both streams). The
+Every ```console block of a page is run: lines that start with "$ " are commands, what follows is their output (both streams). The
 cache that they look at is tests/data/cuda-2.15.0-train as /tmp/torchinductor_me, 120 columns wide. With --update the outputs are
-written into the manual, else differences fail.
+written into the pages, else differences fail.
 """
 
 import difflib
@@ -19,7 +19,8 @@ import tempfile
 
 import run
 
-MANUAL = run.HERE.parent.parent / "docs" / "manual.md"
+ROOT = run.HERE.parent.parent
+PAGES = [ROOT / "docs" / "manual.md", ROOT / "README.md"]
 CACHES = {"torchinductor_me": "cuda-2.15.0-train", "other": "cpu-2.15.0-dynamic"}
 
 
@@ -39,9 +40,8 @@ def transcript(block, scratch):
     return "\n".join(result) + "\n"
 
 
-def main():
-    program = pathlib.Path(sys.argv[1]).resolve()
-    before = MANUAL.read_text()
+def printed(program, pages):
+    """The pages as they would be if every transcript were made now."""
     top = pathlib.Path(tempfile.mkdtemp(prefix="cachetool-manual-"))
     try:
         (top / "bin").mkdir()
@@ -52,19 +52,29 @@ def main():
             run.unpack(corpus, scratch)
             os.rename(scratch / corpus / "cache", scratch / name)
             shutil.rmtree(scratch / corpus)
-        after = re.sub(r"(?<=```console\n)(.*?)(?=```)", lambda match: transcript(match.group(1), scratch), before, flags=re.S)
+        return [re.sub(r"(?<=```console\n)(.*?)(?=```)", lambda match: transcript(match.group(1), scratch), page, flags=re.S)
+                for page in pages]
     finally:
         shutil.rmtree(top, ignore_errors=True)
-    if after == before:
-        print("the manual's transcripts are what the program prints")
-        return
-    if "--update" in sys.argv:
-        MANUAL.write_text(after)
-        print("updated", MANUAL)
-        return
-    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), "manual", "printed", lineterm="", n=1):
-        print(line)
-    sys.exit(1)
+
+
+def main():
+    before = [page.read_text() for page in PAGES]
+    after = printed(pathlib.Path(sys.argv[1]).resolve(), before)
+    differs = False
+    for page, old, new in zip(PAGES, before, after):
+        if old == new:
+            continue
+        if "--update" in sys.argv:
+            page.write_text(new)
+            print("updated", page)
+            continue
+        differs = True
+        for line in difflib.unified_diff(old.splitlines(), new.splitlines(), page.name, "printed", lineterm="", n=1):
+            print(line)
+    if differs:
+        sys.exit(1)
+    print("the transcripts are what the program prints")
 
 
 if __name__ == "__main__":
