@@ -25,7 +25,7 @@ std::vector<Column> columns(const Shape& shape) {
   if (shape.held) all.push_back({"HELD", Align::kRight});
   all.push_back({"COMPILE", Align::kRight});
   all.push_back({"DEVICE", Align::kLeft, 6, 2});
-  all.push_back({"GRAPH", Align::kLeft, 12});
+  all.push_back({"GRAPH", Align::kLeft, 18});
   all.push_back({"CUDA GRAPHS", Align::kLeft, 11, 4});
   all.push_back({"TORCH", Align::kLeft, 0, 3});
   all.push_back({"STATE", Align::kLeft, 12});

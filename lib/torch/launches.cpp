@@ -1,9 +1,12 @@
 #include "torch/launches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <limits>
 
+#include "container/json.h"
 #include "torch/wrapper_scan.h"
 
 namespace cachetool::torch {
@@ -152,6 +155,40 @@ void add_config(KernelLaunch& launch, const StaticKernel& kernel) {
   if (kernel.shared) launch.shared_bytes = *kernel.shared;
 }
 
+// For entries without static launchers: the launch with each `<kernel>.json` that Triton left in the bundle,
+// or as it is when there is none.
+std::vector<KernelLaunch> with_metadata(const KernelLaunch& launch, const TritonBundle& bundle) {
+  std::vector<KernelLaunch> launches;
+  const std::string name = launch.kernel + ".json";
+  for (const TritonKernelArtifacts& kernel : bundle.kernel_artifacts) {
+    for (const TritonArtifact& artifact : kernel.artifacts) {
+      if (artifact.filename != name) continue;
+      const auto metadata = container::read_json(artifact.payload);
+      if (!metadata) continue;
+      const auto integer = [&](std::string_view key) -> Number {
+        const auto value = metadata->root().find(key);
+        if (!value || !value->is(container::NodeKind::kInteger)) return std::nullopt;
+        return value->as_integer();
+      };
+      launches.push_back(launch);
+      launches.back().num_warps = integer("num_warps");
+      launches.back().num_stages = integer("num_stages");
+      launches.back().shared_bytes = integer("shared");
+    }
+  }
+  if (launches.empty()) launches.push_back(launch);
+  return launches;
+}
+
+// A template's grid: its last three arguments are the numbers of blocks.
+void add_fixed_grid(KernelLaunch& launch) {
+  const auto arguments = split_arguments(launch.arguments);
+  if (arguments.size() < 3) return;
+  const auto last = arguments.end();
+  launch.grid = fmt::format("{}, {}, {}", *(last - 3), *(last - 2), *(last - 1));
+  launch.blocks = all_known(parse_number(*(last - 3)), parse_number(*(last - 2)), parse_number(*(last - 1)));
+}
+
 void add_grid(KernelLaunch& launch, const std::vector<std::string_view>& argument_names) {
   launch.grid = grid_formula(launch.grid_type);
   Names names;
@@ -161,6 +198,7 @@ void add_grid(KernelLaunch& launch, const std::vector<std::string_view>& argumen
     names.set(argument_names[i], parse_number(arguments[i]));
   }
   launch.blocks = grid_value(launch.grid_type, names);
+  if (launch.grid_type == "FixedGrid") add_fixed_grid(launch);
 }
 
 }  // namespace
@@ -193,8 +231,10 @@ std::vector<KernelLaunch> kernel_launches(const CompiledFxGraph& graph) {
     if (launch.grid_type.empty()) launch.grid = call.grid;
     const StaticAutotuner* autotuner = find_autotuner(graph, call.kernel);
     if (autotuner == nullptr || autotuner->kernels.empty()) {
-      if (!launch.grid_type.empty()) launch.grid = grid_formula(launch.grid_type);
-      launches.push_back(std::move(launch));
+      if (!launch.grid_type.empty()) add_grid(launch, {});
+      for (KernelLaunch& known : with_metadata(launch, graph.triton_bundle.value_or({}))) {
+        launches.push_back(std::move(known));
+      }
       continue;
     }
     for (const StaticKernel& compiled : autotuner->kernels) {
