@@ -34,7 +34,8 @@ void summarize_into(EntryRow& row, std::string_view bytes, const ReadLimits& lim
 
 }  // namespace
 
-void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Interner& strings, KeyRows& out) {
+void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Interner& strings,
+              std::string& buffer, KeyRows& out) {
   out.rows.clear();
   out.skipped.clear();
   auto listing = source.open_key(key);
@@ -55,11 +56,11 @@ void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Inter
     } else {
       row.leaf = strings.intern(entry.leaf);
     }
-    const auto stat = source.read_entry(entry, limits.max_entry_bytes, out.buffer);
+    const auto stat = source.read_entry(entry, limits.max_entry_bytes, buffer);
     if (stat) {
-      row.bytes = out.buffer.size();
+      row.bytes = buffer.size();
       row.modified_ns = stat->mtime_ns;
-      summarize_into(row, out.buffer, limits, strings);
+      summarize_into(row, buffer, limits, strings);
     } else if (stat.error().code == ErrorCode::kVanished || stat.error().code == ErrorCode::kNotFound) {
       continue;
     } else {

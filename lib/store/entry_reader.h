@@ -14,11 +14,12 @@ namespace cachetool::store {
 struct KeyRows {
   std::vector<EntryRow> rows;
   std::vector<Skipped> skipped;
-  std::string buffer;  ///< kept for the next key
 };
 
-/// Reads, decodes and summarises every candidate of `key`. An entry that can't be read or decoded becomes a
-/// row that says so; one that vanishes meanwhile is left out. Safe from several threads with a KeyRows each.
-void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Interner& strings, KeyRows& out);
+/// Reads, decodes and summarises every candidate of `key`, through `buffer`. An entry that can't be read or
+/// decoded becomes a row that says so; one that vanishes meanwhile is left out. Safe from several threads
+/// with a buffer and a KeyRows each.
+void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Interner& strings,
+              std::string& buffer, KeyRows& out);
 
 }  // namespace cachetool::store

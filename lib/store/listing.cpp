@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "store/buffer_pool.h"
 #include "store/compile_time.h"
 #include "store/entry_reader.h"
 #include "store/words.h"
@@ -32,11 +33,16 @@ Status read_rows(Source& source, ThreadPool& pool, Interner& strings, const List
   listing.abbreviations = KeyAbbreviations(keys);
   const std::size_t window = std::min(kWindow, std::max<std::size_t>(keys.size(), 1));
   std::vector<KeyRows> slots(window);
+  BufferPool buffers;
   listing.rows.reserve(keys.size());
   bool stopped = false;
   ordered_parallel(
       pool, keys.size(), window,
-      [&](std::size_t i) { read_key(source, keys[i], options.limits, strings, slots[i % window]); },
+      [&](std::size_t i) {
+        std::string buffer = buffers.take();
+        read_key(source, keys[i], options.limits, strings, buffer, slots[i % window]);
+        buffers.put(std::move(buffer));
+      },
       [&](std::size_t i) {
         KeyRows& slot = slots[i % window];
         listing.several_leaves |= slot.rows.size() > 1;
