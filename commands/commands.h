@@ -6,7 +6,7 @@
 #include "commands/diagnostics.h"
 #include "commands/exit_code.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library names it so
 class App;
 }
 

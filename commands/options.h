@@ -8,7 +8,7 @@
 #include "commands/diagnostics.h"
 #include "report/format.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): the library names it so
 class App;
 }
 
