@@ -34,8 +34,10 @@ void write_kinds(SectionWriter& sections, const store::Statistics& statistics) {
   for (std::size_t i = 0; i < statistics.kinds.size(); ++i) {
     if (statistics.kinds[i].files != 0) order.push_back(i);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return statistics.kinds[a].bytes > statistics.kinds[b].bytes;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const std::uint64_t left = statistics.kinds[a].bytes;
+    const std::uint64_t right = statistics.kinds[b].bytes;
+    return left != right ? left > right : a < b;
   });
   Rows rows;
   for (const std::size_t i : order) {

@@ -15,10 +15,7 @@ constexpr std::size_t kGap = 2;
 }  // namespace
 
 TableWriter::TableWriter(OutputSink& sink, std::vector<Column> columns, TableOptions options)
-    : sink_(sink),
-      columns_(std::move(columns)),
-      options_(std::move(options)),
-      shown_(columns_.size(), true) {}
+    : sink_(sink), columns_(std::move(columns)), options_(options), shown_(columns_.size(), true) {}
 
 void TableWriter::row(std::vector<Cell> cells) {
   assert(cells.size() == columns_.size());

@@ -127,8 +127,9 @@ Expected<Listing> make_listing(FileSystem& fs, Source& source, ThreadPool& pool,
     add_to_totals(row, listing.totals);
   }
   if (options.sort != SortKey::kKey) {
-    std::stable_sort(listing.shown.begin(), listing.shown.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return comes_before(listing.rows[a], listing.rows[b], options.sort, strings);
+    std::sort(listing.shown.begin(), listing.shown.end(), [&](std::uint32_t a, std::uint32_t b) {
+      if (comes_before(listing.rows[a], listing.rows[b], options.sort, strings)) return true;
+      return !comes_before(listing.rows[b], listing.rows[a], options.sort, strings) && a < b;
     });
   }
   if (options.reverse) std::reverse(listing.shown.begin(), listing.shown.end());

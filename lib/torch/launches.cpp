@@ -232,7 +232,11 @@ std::vector<KernelLaunch> kernel_launches(const CompiledFxGraph& graph) {
     const StaticAutotuner* autotuner = find_autotuner(graph, call.kernel);
     if (autotuner == nullptr || autotuner->kernels.empty()) {
       if (!launch.grid_type.empty()) add_grid(launch, {});
-      for (KernelLaunch& known : with_metadata(launch, graph.triton_bundle.value_or({}))) {
+      if (!graph.triton_bundle) {
+        launches.push_back(std::move(launch));
+        continue;
+      }
+      for (KernelLaunch& known : with_metadata(launch, *graph.triton_bundle)) {
         launches.push_back(std::move(known));
       }
       continue;
