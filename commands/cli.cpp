@@ -29,7 +29,9 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     if (option->get_type_size() == 0) return {};
     const std::string type = option->get_type_name();
-    return " " + type.substr(0, type.find(':')) + (option->get_expected_max() > 1 ? "..." : "");
+    // An argument's name stands for its value.
+    const std::string value = option->get_positional() ? "" : " " + type.substr(0, type.find(':'));
+    return value + (option->get_expected_max() > 1 ? "..." : "");
   }
 };
 
@@ -38,6 +40,16 @@ std::string parse_problem(const CLI::App& app, const CLI::ParseError& error) {
   const auto rest = app.remaining();
   if (app.get_subcommands().empty() && !rest.empty()) return "'" + rest.front() + "' is no command";
   return error.what();
+}
+
+// What to try instead.
+std::string parse_hint(const CLI::App& app, const CLI::App& deepest) {
+  if (&deepest != &app) return "see 'cachetool " + deepest.get_name() + " --help'";
+  std::string commands;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  }
+  return "commands: " + commands + "; see 'cachetool --help'";
 }
 
 // Was JSON asked for, as far as that can be told from a command line that may not parse?
@@ -80,11 +92,8 @@ ExitCode parse_and_run(int argc, char** argv, Context& context) {
       context.error.write(app.help());
       return ExitCode::kUsage;
     }
-    const std::string command = deepest_parsed(app).get_name() == "cachetool"
-                                    ? std::string("cachetool")
-                                    : "cachetool " + deepest_parsed(app).get_name();
     return report_error(
-        context, {ErrorCode::kUsage, parse_problem(app, error), {}, {}, "see '" + command + " --help'"},
+        context, {ErrorCode::kUsage, parse_problem(app, error), {}, {}, parse_hint(app, deepest_parsed(app))},
         wanted_form(argc, argv));
   }
   return invocation.run(context);

@@ -103,7 +103,7 @@ ExitCode list(const Options& options, Context& context) {
 void add_list(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("list", "List the entries of a cache");
-  command->add_option("directory", options->directory, "The cache, or a part of it")->type_name("DIR");
+  command->add_option("DIR", options->directory, "The cache, or a part of it")->type_name("");
   command->add_option("--kind", options->kind, "Only entries of this kind: fxgraph or aotautograd")
       ->check(CLI::IsMember({"fxgraph", "aotautograd", "fx", "aot"}))
       ->type_name("KIND");

@@ -53,7 +53,12 @@ ExitCode select_all(const Options& options, Context& context, std::vector<store:
       if (!opened) return tl::unexpected(opened.error());
       cache = std::move(*opened);
     }
-    return store::select_key(cache, target);
+    auto selection = store::select_key(cache, target);
+    if (!selection && selection.error().code == ErrorCode::kNoSuchKey && selection.error().hint.empty()) {
+      selection.error().hint =
+          "looked in " + cache->cache().roots[0].path + "; 'cachetool list' shows the keys of a cache";
+    }
+    return selection;
   };
   for (const std::string& target : options.targets) {
     auto selection = select(target);
@@ -133,8 +138,13 @@ ExitCode show(const Options& options, Context& context) {
       }
     }
     if (!writer.write(report)) {
-      const Error error{
-          ErrorCode::kNotFound, std::string("the entry has no ") + writer.part_name(), entry->path, {}, {}};
+      const Error error{ErrorCode::kNotFound,
+                        std::string("the entry has no ") + writer.part_name(),
+                        entry->path,
+                        {},
+                        how.part == report::EntryPart::kField
+                            ? "'cachetool show --json' has every field with its name"
+                            : ""};
       report_error(context, error, form);
       code = merge(code, ExitCode::kFindings);
     }
@@ -165,10 +175,10 @@ void add_show(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("show", "Show everything about entries");
   command
-      ->add_option("entry", options->targets,
+      ->add_option("ENTRY", options->targets,
                    "KEY, KEY/LEAF, a prefix of either, or a path; several may follow each other")
       ->required()
-      ->type_name("ENTRY");
+      ->type_name("");
   std::vector<CLI::Option*> parts;
   using report::EntryPart;
   add_part(*command, *options, "--source", EntryPart::kSource, "The wrapper module's text", parts);

@@ -18,8 +18,8 @@ directory, an autotune result. A path that isn't there is looked up by its last 
 another machine will do.
 
 Examples:
-  cachetool which /tmp/torchinductor_me/kp/ckpcffje.py
-  cachetool which --cache-dir ./cache ckpcffje.py ckpcffje.so
+  cachetool which /tmp/torchinductor_me/kp/ckpcffjeqhdmydlan7bkdue6by2jmxx3b4phhjcjp2anquyrieye.py
+  cachetool which --cache-dir ./cache /elsewhere/ps/cpsfc4ozjaz4femgwlr2pgnvgjhuxyrcgjvkaje7iulhii2pbthx.py
 
 Exit status: 0 found (also where no entry leads to the file), 2 wrong usage, 3 the cache has nothing of that name.)";
 
@@ -69,6 +69,9 @@ ExitCode which(const Options& options, Context& context) {
     }
     const Indexed& cache = known->second;
     auto owners = store::find_owners(cache.source->cache(), context.environment, cache.references, path);
+    if (!owners && owners.error().hint.empty() && path.find_first_of("/.") == std::string::npos) {
+      owners.error().hint = "this command takes files; 'cachetool show' takes keys";
+    }
     if (owners) {
       std::move(owners->begin(), owners->end(), std::back_inserter(found));
     } else {
@@ -86,9 +89,7 @@ ExitCode which(const Options& options, Context& context) {
 void add_which(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("which", "Name the entries that own a file");
-  command->add_option("path", options->paths, "Files or directories of a cache")
-      ->required()
-      ->type_name("PATH");
+  command->add_option("PATH", options->paths, "Files or directories of a cache")->required()->type_name("");
   add_common_options(*command, options->common);
   command->footer(kHelp);
   command->callback([options, &invocation] {

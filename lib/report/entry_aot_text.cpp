@@ -24,9 +24,12 @@ std::string input_notes(const torch::InputAliasInfo& info) {
   add(notes, holds(info.mutates_data), "data mutated");
   add(notes, holds(info.mutates_metadata), "metadata mutated");
   add(notes, holds(info.mutates_storage_metadata), "storage mutated");
-  if (info.mutation_type &&
-      *info.mutation_type != static_cast<std::int64_t>(torch::MutationType::kNotMutated)) {
-    add(notes, true, torch::mutation_type_name(*info.mutation_type));
+  if (info.mutation_type) {
+    const auto is = [&](torch::MutationType type) {
+      return *info.mutation_type == static_cast<std::int64_t>(type);
+    };
+    add(notes, is(torch::MutationType::kMutatedInGraph), "by the graph");
+    add(notes, is(torch::MutationType::kMutatedOutGraph), "after the graph");
   }
   return notes;
 }
@@ -109,11 +112,11 @@ void write_metadata(SectionWriter& sections, const AotAutogradEntry& entry) {
     sections.field("saved symbols", number(metadata.num_symints_saved_for_bw));
     sections.field("donated", count_of(metadata.bw_donated_idxs));
     sections.field("static inputs", count_of(metadata.static_input_indices));
-    sections.field("aliased outputs", number(metadata.num_outputs_aliased));
+    sections.field("output aliases", number(metadata.num_outputs_aliased));
     sections.field("mutated inputs", count_of(metadata.mutated_inp_runtime_indices));
     if (metadata.subclass_inputs != 0)
       sections.field("subclass inputs", std::to_string(metadata.subclass_inputs));
-    if (metadata.dynamic_outputs) sections.field("dynamic outputs", *metadata.dynamic_outputs ? "yes" : "no");
+    if (metadata.dynamic_outputs) sections.field("dynamic output", *metadata.dynamic_outputs ? "yes" : "no");
   }
   if (entry.sanitized_aot_config) {
     sections.field("AOT id", number(entry.sanitized_aot_config->aot_id));

@@ -177,12 +177,22 @@ std::string yes_no(const torch::Field<bool>& field) {
   return *field ? "yes" : "no";
 }
 
+// The key's text of the device is a Python dictionary; where it holds a name and nothing else, the name says
+// it.
+std::string_view device_name(std::string_view text) {
+  constexpr std::string_view kBefore = "{'name': '";
+  constexpr std::string_view kAfter = "'}";
+  if (!text.starts_with(kBefore) || !text.ends_with(kAfter)) return text;
+  const std::string_view name = text.substr(kBefore.size(), text.size() - kBefore.size() - kAfter.size());
+  return name.find('\'') == std::string_view::npos ? name : text;
+}
+
 // Stored facts only: what torch decides takes its settings and the machine too.
 void write_cudagraphs(SectionWriter& sections, const CompiledFxGraph& graph, std::string_view role) {
   sections.title(titled("CUDA graphs, as stored", role));
   if (graph.fx_kwargs) sections.field("asked for", yes_no(graph.fx_kwargs->cudagraphs));
   if (graph.disabled_cudagraphs_reason) {
-    sections.field("reason", *graph.disabled_cudagraphs_reason, Style::kWarning);
+    sections.prose("reason", *graph.disabled_cudagraphs_reason, Style::kWarning);
   }
   if (graph.cudagraph_info) {
     const torch::CudagraphCachedInfo& info = *graph.cudagraph_info;
@@ -190,7 +200,7 @@ void write_cudagraphs(SectionWriter& sections, const CompiledFxGraph& graph, std
       sections.field("info", counted(info.placeholders->size(), "placeholder", "placeholders"));
     if (info.cudagraph_fail_reasons) {
       for (const std::string_view reason : *info.cudagraph_fail_reasons) {
-        sections.field("fail reason", reason, Style::kWarning);
+        sections.prose("fail reason", reason, Style::kWarning);
       }
     }
   } else if (graph.cudagraph_info.is_none()) {
@@ -208,7 +218,7 @@ void write_cudagraphs(SectionWriter& sections, const CompiledFxGraph& graph, std
               counted(map.constant_names ? map.constant_names->size() : 0, "constant", "constants")));
     }
   }
-  sections.field("no kernels", yes_no(graph.kernel_free_cudagraph));
+  sections.field("kernel-free", yes_no(graph.kernel_free_cudagraph));
 }
 
 void write_facts(SectionWriter& sections, const CompiledFxGraph& graph, std::string_view role) {
@@ -222,7 +232,7 @@ void write_facts(SectionWriter& sections, const CompiledFxGraph& graph, std::str
     sections.field("operators", joined(operators));
   }
   if (graph.device_types) sections.field("devices", joined(*graph.device_types));
-  if (graph.device_idxs) sections.field("indices", joined(*graph.device_idxs));
+  if (graph.device_idxs) sections.field("device indices", joined(*graph.device_idxs));
   if (graph.cache_key) sections.field("wrapper", *graph.cache_key);
   if (graph.fx_kwargs) {
     const torch::FxKwargs& kwargs = *graph.fx_kwargs;
@@ -230,7 +240,7 @@ void write_facts(SectionWriter& sections, const CompiledFxGraph& graph, std::str
     sections.field("backward", yes_no(kwargs.is_backward));
     sections.field("C++ wrapper", yes_no(kwargs.cpp_wrapper));
   }
-  if (graph.key_details) sections.field("GPU", graph.key_details->device());
+  if (graph.key_details) sections.field("GPU", device_name(graph.key_details->device()));
   if (graph.time_taken_ns) sections.field("compile time", format_duration(*graph.time_taken_ns));
   if (graph.key_details && !graph.key_details->empty()) {
     sections.field("key details",

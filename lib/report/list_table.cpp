@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "report/list_report.h"
 #include "report/table.h"
 #include "store/words.h"
@@ -118,7 +119,8 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 std::string totals_line(const ListReport& report, const Look& look) {
   const store::ListingTotals& totals = report.listing.totals;
   std::string line = counted(totals.entries, "entry", "entries");
-  if (totals.entries == 0) return line;
+  // Which cache was looked into is what an empty answer leaves open.
+  if (totals.entries == 0) return line + " in " + escape_for_terminal(report.cache.roots[0].path);
   line += fmt::format(" ({}, {}), {}", counted(totals.fx_graphs, "FX graph", "FX graphs"),
                       counted(totals.aot_entries, "AOTAutograd entry", "AOTAutograd entries"),
                       look.size(totals.bytes));

@@ -48,6 +48,19 @@ void SectionWriter::field(std::string_view label, std::string_view value, Style 
       fmt::format("  {}{}{}\n", label, padding, look_.palette.paint(escape_for_terminal(value), style)));
 }
 
+void SectionWriter::prose(std::string_view label, std::string_view value, Style style) {
+  bool first = true;
+  while (!value.empty()) {
+    const std::size_t end = value.find('\n');
+    const std::string_view line = value.substr(0, end);
+    value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
+    const std::size_t last = line.find_last_not_of(' ');
+    if (last == std::string_view::npos) continue;
+    field(first ? label : std::string_view(), line.substr(0, last + 1), style);
+    first = false;
+  }
+}
+
 void SectionWriter::text(std::string_view lines, std::size_t max_lines) {
   if (lines.empty()) return;
   begin();

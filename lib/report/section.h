@@ -20,6 +20,9 @@ class SectionWriter {
   void title(std::string_view text);
   /// `label   value`; left out when the value is empty.
   void field(std::string_view label, std::string_view value, Style style = Style::kPlain);
+  /// A field whose value is prose of torch's: its further lines stand below the first, blank ones are left
+  /// out.
+  void prose(std::string_view label, std::string_view value, Style style = Style::kPlain);
   /// Lines as they are, indented; at most `max_lines`, then how many more there are. 0: all.
   void text(std::string_view lines, std::size_t max_lines = 0);
   /// A table of these rows, indented; nothing when there are none.

@@ -244,11 +244,6 @@ std::string_view output_type_name(std::int64_t type) {
   return type >= 1 && type <= static_cast<std::int64_t>(std::size(kNames)) ? kNames[type - 1] : "unknown";
 }
 
-std::string_view mutation_type_name(std::int64_t type) {
-  static constexpr std::string_view kNames[] = {"NOT_MUTATED", "MUTATED_IN_GRAPH", "MUTATED_OUT_GRAPH"};
-  return type >= 1 && type <= static_cast<std::int64_t>(std::size(kNames)) ? kNames[type - 1] : "unknown";
-}
-
 std::optional<AotEntryClass> aot_entry_class(const pickle::GlobalNode& cls) {
   if (cls.module == "torch._functorch._aot_autograd.autograd_cache") {
     if (cls.name == "AOTAutogradCacheEntry") return AotEntryClass::kAOTAutogradCacheEntry;

@@ -30,8 +30,6 @@ std::string_view output_type_name(std::int64_t type);
 
 /// torch/_functorch/_aot_autograd/schemas.py: MutationType.
 enum class MutationType : std::uint8_t { kNotMutated = 1, kMutatedInGraph = 2, kMutatedOutGraph = 3 };
-/// torch's name: "NOT_MUTATED", "MUTATED_IN_GRAPH", "MUTATED_OUT_GRAPH"; "unknown" for another number.
-std::string_view mutation_type_name(std::int64_t type);
 
 /// schemas.py: InputAliasInfo.
 struct InputAliasInfo {
