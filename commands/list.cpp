@@ -116,7 +116,12 @@ void add_list(CLI::App& app, Invocation& invocation) {
       ->check(CLI::IsMember({"key", "age", "size", "time", "held", "device", "name", "torch"}))
       ->type_name("COLUMN");
   command->add_flag("--reverse", options->reverse, "The other way round");
-  command->add_option("--limit", options->limit, "At most so many rows")->type_name("N");
+  command->add_option("--limit", options->limit, "At most so many rows")
+      ->check([](const std::string& text) {
+        const bool digits = text.find_first_not_of("0123456789") == std::string::npos;
+        return digits ? std::string() : "'" + text + "' is not a number of rows";
+      })
+      ->type_name("N");
   command->add_flag("--held", options->held, "Also the size of what only the entry references");
   auto* tree = command->add_flag("--tree", options->tree, "What each entry refers to, down to kernels");
   add_common_options(*command, options->common, OffersCsv::kYes);
