@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "base/text.h"
+
 namespace cachetool {
 namespace {
 
@@ -68,6 +70,18 @@ std::string to_hex(std::span<const std::uint8_t> bytes) {
     text += kDigits[byte & 0xf];
   }
   return text;
+}
+
+std::string from_hex(std::string_view hex) {
+  std::string bytes;
+  bytes.reserve(hex.size() / 2);
+  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+    const int high = hex_digit(hex[i]);
+    const int low = hex_digit(hex[i + 1]);
+    if (high < 0 || low < 0) break;
+    bytes += static_cast<char>(high * 16 + low);
+  }
+  return bytes;
 }
 
 std::string to_base32(std::span<const std::uint8_t> bytes) {

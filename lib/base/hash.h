@@ -35,6 +35,10 @@ class Sha256Stream {
 /// Lower-case hexadecimal.
 std::string to_hex(std::span<const std::uint8_t> bytes);
 
+/// The bytes that hexadecimal of either case stands for. Of a text that isn't pairs of such digits: what
+/// precedes the first that isn't.
+std::string from_hex(std::string_view hex);
+
 /// RFC 4648 base32 in lower case without padding (alphabet a-z2-7).
 std::string to_base32(std::span<const std::uint8_t> bytes);
 

@@ -2,6 +2,8 @@
 
 #include <cctype>
 
+#include "base/text.h"
+
 namespace cachetool {
 namespace {
 
@@ -12,9 +14,6 @@ bool is_upper(char c) {
 }
 bool is_lower(char c) {
   return std::islower(static_cast<unsigned char>(c)) != 0;
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 bool is_alnum(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0;

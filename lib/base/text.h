@@ -8,6 +8,19 @@
 
 namespace cachetool {
 
+/// 0 to 9, whatever the locale.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+/// The value of a hexadecimal digit of either case, or -1.
+constexpr int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
 /// How strict a UTF-8 check is about surrogate code points U+D800 to U+DFFF.
 enum class Surrogates : bool {
   kRejected,  ///< strict UTF-8

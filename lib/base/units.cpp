@@ -21,10 +21,6 @@ constexpr std::int64_t kHour = 60 * kMinute;
 constexpr std::int64_t kDay = 24 * kHour;
 constexpr std::int64_t kWeek = 7 * kDay;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 /// The run of digits that `text` starts with; takes it off.
 std::string_view take_digits(std::string_view& text) {
   std::size_t count = 0;

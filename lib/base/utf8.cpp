@@ -37,23 +37,30 @@ CodePoint decode_utf8(std::string_view text, std::size_t position, Surrogates su
   return {value, lead.length, true};
 }
 
-void append_utf8(std::string& text, char32_t code_point) {
-  const auto byte = [](char32_t value) { return static_cast<char>(static_cast<unsigned char>(value)); };
+char* put_utf8(char* out, char32_t code_point) {
+  const auto put = [&](char32_t byte) { *out++ = static_cast<char>(static_cast<unsigned char>(byte)); };
+  const auto put_tail = [&](unsigned shift) { put(0x80U | ((code_point >> shift) & 0x3fU)); };
   if (code_point < 0x80) {
-    text += byte(code_point);
+    put(code_point);
   } else if (code_point < 0x800) {
-    text += byte(0xc0U | (code_point >> 6));
-    text += byte(0x80U | (code_point & 0x3fU));
+    put(0xc0U | (code_point >> 6));
+    put_tail(0);
   } else if (code_point < 0x10000) {
-    text += byte(0xe0U | (code_point >> 12));
-    text += byte(0x80U | ((code_point >> 6) & 0x3fU));
-    text += byte(0x80U | (code_point & 0x3fU));
+    put(0xe0U | (code_point >> 12));
+    put_tail(6);
+    put_tail(0);
   } else {
-    text += byte(0xf0U | (code_point >> 18));
-    text += byte(0x80U | ((code_point >> 12) & 0x3fU));
-    text += byte(0x80U | ((code_point >> 6) & 0x3fU));
-    text += byte(0x80U | (code_point & 0x3fU));
+    put(0xf0U | (code_point >> 18));
+    put_tail(12);
+    put_tail(6);
+    put_tail(0);
   }
+  return out;
+}
+
+void append_utf8(std::string& text, char32_t code_point) {
+  char bytes[4];
+  text.append(bytes, put_utf8(bytes, code_point));
 }
 
 }  // namespace cachetool

@@ -20,7 +20,11 @@ struct CodePoint {
 /// not valid.
 CodePoint decode_utf8(std::string_view text, std::size_t position, Surrogates surrogates);
 
-/// Appends `code_point` (at most U+10FFFF) as UTF-8; surrogates as three bytes ("surrogatepass").
+/// Writes `code_point` (at most U+10FFFF) as UTF-8 to `out`, which has room for its one to four bytes;
+/// surrogates as three bytes ("surrogatepass"). Returns the end of what it wrote.
+char* put_utf8(char* out, char32_t code_point);
+
+/// Appends `code_point` (at most U+10FFFF) as UTF-8, in the same way.
 void append_utf8(std::string& text, char32_t code_point);
 
 }  // namespace cachetool

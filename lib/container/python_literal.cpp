@@ -4,12 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
+
 namespace cachetool::container {
 namespace {
-
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||

@@ -2,15 +2,10 @@
 
 #include <cstdint>
 
+#include "base/utf8.h"
+
 namespace cachetool::pickle {
 namespace {
-
-int hex_digit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
 
 bool is_octal(char c) {
   return c >= '0' && c <= '7';
@@ -42,26 +37,6 @@ std::optional<char> simple_escape(char c) {
     default:
       return std::nullopt;
   }
-}
-
-char* put_utf8(char* out, std::uint32_t code) {
-  const auto tail = [&](unsigned shift) { return static_cast<char>(0x80 | (code >> shift & 0x3f)); };
-  if (code < 0x80) {
-    *out++ = static_cast<char>(code);
-  } else if (code < 0x800) {
-    *out++ = static_cast<char>(0xc0 | code >> 6);
-    *out++ = tail(0);
-  } else if (code < 0x10000) {
-    *out++ = static_cast<char>(0xe0 | code >> 12);
-    *out++ = tail(6);
-    *out++ = tail(0);
-  } else {
-    *out++ = static_cast<char>(0xf0 | code >> 18);
-    *out++ = tail(12);
-    *out++ = tail(6);
-    *out++ = tail(0);
-  }
-  return out;
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <charconv>
 
 #include "base/json_writer.h"
+#include "base/utf8.h"
 
 namespace cachetool::report {
 namespace {
@@ -22,17 +23,6 @@ std::string escaped_key(std::string_view text) {
 tl::unexpected<Error> bad_path(std::string_view text) {
   return fail(ErrorCode::kUsage, "\"" + std::string(text) + "\" is no path to a field", {}, {},
               "write names joined by dots, [0] for elements and [\"name\"] for keys of another form");
-}
-
-void append_utf8(std::string& text, std::uint32_t point) {
-  const auto add = [&](std::uint32_t byte) { text += static_cast<char>(byte); };
-  if (point < 0x80) return add(point);
-  if (point < 0x800) return add(0xc0 | point >> 6), add(0x80 | (point & 0x3f));
-  if (point < 0x10000) {
-    return add(0xe0 | point >> 12), add(0x80 | (point >> 6 & 0x3f)), add(0x80 | (point & 0x3f));
-  }
-  add(0xf0 | point >> 18), add(0x80 | (point >> 12 & 0x3f)), add(0x80 | (point >> 6 & 0x3f)),
-      add(0x80 | (point & 0x3f));
 }
 
 // Four hex digits at `at`, or a value out of range.

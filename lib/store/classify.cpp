@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/text.h"
 #include "store/paths.h"
 
 namespace cachetool::store {
@@ -21,9 +22,6 @@ bool is_base32_lower(char c) {
 }
 bool is_base32_upper(char c) {
   return (c >= 'A' && c <= 'Z') || (c >= '2' && c <= '7');
-}
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
 }
 bool is_base64_url(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '-' || c == '_';

@@ -70,5 +70,10 @@ TEST_SUITE("base/hash") {
     constexpr std::array<std::uint8_t, 4> kBytes = {0x00, 0x0f, 0xa5, 0xff};
     CHECK(to_hex(kBytes) == "000fa5ff");
     CHECK(to_hex({}) == "");
+    CHECK(from_hex("000fa5ff") == std::string("\x00\x0f\xa5\xff", 4));
+    CHECK(from_hex("").empty());
+    CHECK(from_hex("0f1").size() == 1);
+    CHECK(from_hex("0f1g2h") == "\x0f");
+    CHECK(from_hex("0F") == "\x0f");
   }
 }
