@@ -148,9 +148,6 @@ class Machine {
   Error error_;
 };
 
-/// Python's name of the type of `value`, for messages.
-std::string_view type_name(const Value& value);
-
 /// True for values that the pickle didn't make and that real code may turn out to be anything: globals,
 /// persistent objects and results of calls.
 inline bool is_opaque(const Value& value) {

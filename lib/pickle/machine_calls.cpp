@@ -68,7 +68,8 @@ ObjectNode* Machine::record(Construction construction, const Value& callable, co
 /// Notes that the opcode changes something that the pickle didn't make. The target itself stays what it is.
 ObjectNode* Machine::record_mutation(const Value& target) {
   deviate(Deviation::Kind::kForeignTarget, here(),
-          fmt::format("{} on a {}", opcode_name(static_cast<std::uint8_t>(*opcode_at_)), type_name(target)));
+          fmt::format("{} on a {}", opcode_name(static_cast<std::uint8_t>(*opcode_at_)),
+                      type_name(target.tag())));
   return record(Construction::kMutation, target, Value());
 }
 
@@ -76,9 +77,9 @@ Machine::Position Machine::reduce(Position at) {
   if (!has_values(2)) return underflow();
   const Value args = stack_.back();
   const Value callable = stack_[stack_.size() - 2];
-  if (!is_opaque(callable)) return malformed(fmt::format("a {} can't be called", type_name(callable)));
+  if (!is_opaque(callable)) return malformed(fmt::format("a {} can't be called", type_name(callable.tag())));
   if (!args.is(Tag::kTuple))
-    return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args)));
+    return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args.tag())));
   const ObjectNode* object = record(Construction::kReduce, callable, args);
   if (object == nullptr) return nullptr;
   stack_.pop();
@@ -93,14 +94,14 @@ Machine::Position Machine::new_object(Construction construction, Position at) {
   const std::uint64_t first = stack_.size() - operands;
   const Value callable = stack_[first];
   const Value args = stack_[first + 1];
-  if (!is_opaque(callable)) return malformed(fmt::format("a {} is not a class", type_name(callable)));
+  if (!is_opaque(callable)) return malformed(fmt::format("a {} is not a class", type_name(callable.tag())));
   if (!args.is(Tag::kTuple))
-    return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args)));
+    return malformed(fmt::format("the arguments are a {}, not a tuple", type_name(args.tag())));
   Value kwargs;
   if (construction == Construction::kNewObjEx) {
     kwargs = stack_[first + 2];
     if (!kwargs.is(Tag::kDict)) {
-      return malformed(fmt::format("the keyword arguments are a {}, not a dict", type_name(kwargs)));
+      return malformed(fmt::format("the keyword arguments are a {}, not a dict", type_name(kwargs.tag())));
     }
     for (const Pair& pair : kwargs.dict().pairs()) {
       if (!pair.key.is(Tag::kString)) return malformed("a keyword is not a string");
@@ -119,7 +120,7 @@ Machine::Position Machine::object(Position at) {
   if (!pop_marker(first)) return nullptr;
   if (stack_.size() - first < 1) return underflow();
   const Value callable = stack_[first];
-  if (!is_opaque(callable)) return malformed(fmt::format("a {} can't be called", type_name(callable)));
+  if (!is_opaque(callable)) return malformed(fmt::format("a {} can't be called", type_name(callable.tag())));
   Value args;
   if (!take_tuple(first + 1, args)) return nullptr;
   const ObjectNode* object = record(Construction::kObj, callable, args);
@@ -167,14 +168,14 @@ bool Machine::build_plain(const Value& target, const Value& state) {
   const bool is_pair = state.is(Tag::kTuple) && state.tuple().size == 2;
   const Value& attributes = is_pair ? state.tuple().data[0] : state;
   if (!attributes.is_none())
-    return malformed(fmt::format("a {} takes no state", type_name(target))) != nullptr;
+    return malformed(fmt::format("a {} takes no state", type_name(target.tag()))) != nullptr;
   if (is_pair) {
     const Value& slots = state.tuple().data[1];
     if (!slots.is(Tag::kDict)) return malformed("the state of slots is not a dict") != nullptr;
     if (slots.dict().size > 0)
-      return malformed(fmt::format("a {} takes no state", type_name(target))) != nullptr;
+      return malformed(fmt::format("a {} takes no state", type_name(target.tag()))) != nullptr;
   }
-  deviate(Deviation::Kind::kForeignTarget, here(), fmt::format("BUILD on a {}", type_name(target)));
+  deviate(Deviation::Kind::kForeignTarget, here(), fmt::format("BUILD on a {}", type_name(target.tag())));
   return true;
 }
 

@@ -186,7 +186,7 @@ Machine::Position Machine::append_from(std::uint64_t first, Position at) {
   } else if (target.is(Tag::kByteArray)) {
     return fail_with(ErrorCode::kUnsupported, "changing a bytearray");
   } else {
-    return malformed(fmt::format("a {} has no append", type_name(target)));
+    return malformed(fmt::format("a {} has no append", type_name(target.tag())));
   }
   if (!append(arena_, *list, stack_.data() + first, count)) return no_memory();
   stack_.truncate(first);
@@ -222,7 +222,7 @@ Machine::Position Machine::set_items_from(std::uint64_t first, Position at) {
   } else if (target.is(Tag::kByteArray)) {
     return fail_with(ErrorCode::kUnsupported, "changing a bytearray");
   } else {
-    return malformed(fmt::format("a {} takes no items", type_name(target)));
+    return malformed(fmt::format("a {} takes no items", type_name(target.tag())));
   }
   if (!done) return nullptr;
   stack_.truncate(first);
@@ -252,7 +252,7 @@ Machine::Position Machine::add_items(Position at) {
     if (object == nullptr) return nullptr;
     if (!append(arena_, object->appended, stack_.data() + first, count)) return no_memory();
   } else {
-    return malformed(fmt::format("a {} has no add", type_name(target)));
+    return malformed(fmt::format("a {} has no add", type_name(target.tag())));
   }
   stack_.truncate(first);
   return at;

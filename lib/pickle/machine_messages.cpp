@@ -29,7 +29,7 @@ std::nullptr_t Machine::underflow() {
 std::nullptr_t Machine::key_failure(KeyOutcome outcome, const Value& key) {
   switch (outcome) {
     case KeyOutcome::kUnhashable:
-      return malformed(fmt::format("a {} can't be a key: it is unhashable", type_name(key)));
+      return malformed(fmt::format("a {} can't be a key: it is unhashable", type_name(key.tag())));
     case KeyOutcome::kTooMuchWork:
       return fail_with(ErrorCode::kLimitWork, "comparing keys takes too many steps: they collide");
     default:
@@ -41,45 +41,6 @@ Machine::Position Machine::unknown_opcode(std::uint8_t opcode) {
   error_ =
       Error{ErrorCode::kMalformed, fmt::format("byte 0x{:02x} is not an opcode", opcode), {}, here(), {}};
   return nullptr;
-}
-
-std::string_view type_name(const Value& value) {
-  switch (value.tag()) {
-    case Tag::kNone:
-      return "NoneType";
-    case Tag::kBool:
-      return "bool";
-    case Tag::kInt:
-    case Tag::kBigInt:
-      return "int";
-    case Tag::kFloat:
-      return "float";
-    case Tag::kString:
-      return "str";
-    case Tag::kBytes:
-      return "bytes";
-    case Tag::kByteArray:
-      return "bytearray";
-    case Tag::kList:
-      return "list";
-    case Tag::kTuple:
-      return "tuple";
-    case Tag::kDict:
-      return "dict";
-    case Tag::kSet:
-      return "set";
-    case Tag::kFrozenSet:
-      return "frozenset";
-    case Tag::kGlobal:
-      return "global";
-    case Tag::kObject:
-      return "object";
-    case Tag::kPersistent:
-      return "persistent object";
-    case Tag::kBuffer:
-      return "memoryview";
-  }
-  return "value";
 }
 
 }  // namespace cachetool::pickle

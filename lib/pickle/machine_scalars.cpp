@@ -93,7 +93,7 @@ Machine::Position Machine::read_only_buffer(Position at) {
   if (top.is(Tag::kByteArray)) {
     top = Value::text(Tag::kBuffer, top.bytes());
   } else if (!top.is(Tag::kBytes) && !top.is(Tag::kBuffer)) {
-    return malformed(fmt::format("a {} has no buffer", type_name(top)));
+    return malformed(fmt::format("a {} has no buffer", type_name(top.tag())));
   }
   return at;
 }

@@ -5,6 +5,45 @@
 
 namespace cachetool::pickle {
 
+std::string_view type_name(Tag tag) {
+  switch (tag) {
+    case Tag::kNone:
+      return "NoneType";
+    case Tag::kBool:
+      return "bool";
+    case Tag::kInt:
+    case Tag::kBigInt:
+      return "int";
+    case Tag::kFloat:
+      return "float";
+    case Tag::kString:
+      return "str";
+    case Tag::kBytes:
+      return "bytes";
+    case Tag::kByteArray:
+      return "bytearray";
+    case Tag::kList:
+      return "list";
+    case Tag::kTuple:
+      return "tuple";
+    case Tag::kDict:
+      return "dict";
+    case Tag::kSet:
+      return "set";
+    case Tag::kFrozenSet:
+      return "frozenset";
+    case Tag::kGlobal:
+      return "global";
+    case Tag::kObject:
+      return "object";
+    case Tag::kPersistent:
+      return "persistent object";
+    case Tag::kBuffer:
+      return "memoryview";
+  }
+  return "value";
+}
+
 std::span<const Value> items_of(const Value& value) {
   switch (value.tag()) {
     case Tag::kList:

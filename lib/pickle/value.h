@@ -35,6 +35,9 @@ enum class Tag : std::uint8_t {
   kBuffer,      ///< a read-only view of a bytearray (READONLY_BUFFER); out-of-band buffers are never supplied
 };
 
+/// Python's name of the type of such values ("NoneType", "int", "str"), for messages.
+std::string_view type_name(Tag tag);
+
 /// One node of a decoded pickle: 16 bytes, trivially copyable, owned by its Document. Nodes are shared (memo)
 /// and may be cyclic, so walks need a limit or a visited set.
 class Value {

@@ -9,46 +9,6 @@ using pickle::Value;
 
 namespace {
 
-std::string_view tag_name(Tag tag) {
-  switch (tag) {
-    case Tag::kNone:
-      return "None";
-    case Tag::kBool:
-      return "bool";
-    case Tag::kInt:
-      return "int";
-    case Tag::kBigInt:
-      return "int beyond 64 bits";
-    case Tag::kFloat:
-      return "float";
-    case Tag::kString:
-      return "str";
-    case Tag::kBytes:
-      return "bytes";
-    case Tag::kByteArray:
-      return "bytearray";
-    case Tag::kList:
-      return "list";
-    case Tag::kTuple:
-      return "tuple";
-    case Tag::kDict:
-      return "dict";
-    case Tag::kSet:
-      return "set";
-    case Tag::kFrozenSet:
-      return "frozenset";
-    case Tag::kGlobal:
-      return "global";
-    case Tag::kObject:
-      return "object";
-    case Tag::kPersistent:
-      return "persistent id";
-    case Tag::kBuffer:
-      return "buffer";
-  }
-  return "value";
-}
-
 /// The member `value` of a box, wherever it is stored; null when `value` is no box of that class.
 const Value* boxed(const Value& value, std::string_view class_name) {
   const pickle::GlobalNode* cls = class_of(value);
@@ -119,7 +79,7 @@ void Reading::unrecognised(const Path& path, const Value& value) {
 
 std::string describe_type(const Value& value) {
   if (const pickle::GlobalNode* cls = class_of(value)) return fmt::format("{}.{}", cls->module, cls->name);
-  return std::string(tag_name(value.tag()));
+  return std::string(pickle::type_name(value.tag()));
 }
 
 void read(Reading& reading, const Path& path, const Value& value, Field<std::string_view>& out) {
