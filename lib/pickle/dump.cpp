@@ -42,27 +42,6 @@ std::string_view head_of(std::string_view text, std::uint64_t size) {
   return text.substr(0, size);
 }
 
-std::string bytes_repr(std::string_view bytes) {
-  std::string text = "b'";
-  for (const char c : bytes) {
-    if (c == '\\' || c == '\'') {
-      text += '\\';
-      text += c;
-    } else if (c >= ' ' && c <= '~') {
-      text += c;
-    } else {
-      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    }
-  }
-  return text + "'";
-}
-
-std::string float_repr(double value) {
-  std::string text = fmt::format("{}", value);
-  if (text.find_first_not_of("-0123456789") == std::string::npos) text += ".0";
-  return text;
-}
-
 /// A child with what stands in front of it.
 struct Child {
   std::string label;
@@ -200,15 +179,15 @@ class Dumper {
       case Tag::kBigInt:
         return to_decimal(value);
       case Tag::kFloat:
-        return float_repr(value.as_float());
+        return python_float_repr(value.as_float());
       case Tag::kString:
         return text_of(value.bytes(), python_repr);
       case Tag::kBytes:
-        return text_of(value.bytes(), bytes_repr);
+        return text_of(value.bytes(), python_bytes_repr);
       case Tag::kByteArray:
-        return "bytearray(" + text_of(value.bytes(), bytes_repr) + ")";
+        return "bytearray(" + text_of(value.bytes(), python_bytes_repr) + ")";
       case Tag::kBuffer:
-        return "memoryview(" + text_of(value.bytes(), bytes_repr) + ")";
+        return "memoryview(" + text_of(value.bytes(), python_bytes_repr) + ")";
       case Tag::kGlobal:
         return global_name(value);
       default:
