@@ -24,10 +24,6 @@ std::string_view parent_of(std::string_view path) {
   return slash == 0 ? std::string_view("/").substr(0, path.size() > 1 ? 1 : 0) : path.substr(0, slash);
 }
 
-std::string_view name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 Root make_root(RootRole role, std::string path, DirHandle directory) {
   return Root{.role = role, .path = std::move(path), .directory = std::move(directory), .companion = false};
 }

@@ -31,10 +31,6 @@ std::optional<HashName> parse_key(std::string_view text, EntryKind kind) {
   return key;
 }
 
-bool may_be_directory(const DirEntry& entry) {
-  return entry.type == FileType::kDirectory || entry.type == FileType::kUnknown;
-}
-
 /// The directories that keys lie in, opened once: all of aotautograd/, and the shards used last of fxgraph/
 /// (a cache has up to 1024 of them, more than a process may have open).
 class KeyParents {

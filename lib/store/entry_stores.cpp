@@ -16,10 +16,6 @@ namespace {
 // spare.
 constexpr std::size_t kMaxVllmDepth = 8;
 
-bool may_be_directory(const DirEntry& entry) {
-  return entry.type == FileType::kDirectory || entry.type == FileType::kUnknown;
-}
-
 bool holds_entries(ArtifactKind kind) {
   return is_entry(kind) || kind == ArtifactKind::kMegaCache || kind == ArtifactKind::kStandaloneArtifact;
 }

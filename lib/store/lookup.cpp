@@ -20,7 +20,7 @@ bool is_base32(std::string_view text) {
   return text.find_first_not_of("abcdefghijklmnopqrstuvwxyz234567") == std::string_view::npos;
 }
 
-std::string name_of(const EntryRef& entry) {
+std::string key_and_leaf(const EntryRef& entry) {
   return entry.key.key.str() + "/" + entry.leaf;
 }
 
@@ -102,7 +102,7 @@ Expected<std::vector<EntryRef>> unless_several(std::string_view text, std::vecto
   if (found.empty()) return unknown(text);
   if (!one_only || found.size() == 1) return found;
   std::vector<std::string> names;
-  for (const EntryRef& entry : found) names.push_back(name_of(entry));
+  for (const EntryRef& entry : found) names.push_back(key_and_leaf(entry));
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   if (names.size() == 1) return found;  // one entry in several stores

@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "store/lookup.h"
+#include "store/paths.h"
 #include "store/words.h"
 
 namespace cachetool::store {
@@ -53,7 +54,7 @@ Expected<OpenedEntry> open_entry_file(Source& source, std::uint32_t root, const 
                                       const ReadLimits& limits) {
   OpenedEntry entry;
   entry.path = path;
-  entry.leaf = path.substr(path.rfind('/') + 1);
+  entry.leaf = name_of(path);
   std::string bytes;
   const auto stat = source.read_file(root, path, limits.max_entry_bytes, bytes);
   if (!stat) return with_path(stat.error(), path);

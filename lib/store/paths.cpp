@@ -21,6 +21,15 @@ std::string join_path(std::string_view directory, std::string_view name) {
   return joined;
 }
 
+std::string_view directory_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+}
+
+std::string_view name_of(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
 bool is_within(std::string_view directory, std::string_view path) {
   if (directory.empty()) return true;
   if (!path.starts_with(directory)) return false;

@@ -14,10 +14,6 @@ using Listing = std::vector<DirEntry>;
 // How many directories of one level are looked into before giving up on them.
 constexpr std::size_t kMaxProbes = 64;
 
-bool may_be_directory(const DirEntry& entry) {
-  return entry.type == FileType::kDirectory || entry.type == FileType::kUnknown;
-}
-
 Listing list_below(FileSystem& fs, const Directory& parent, const Name& name) {
   const auto directory = fs.open_dir(parent, name);
   if (!directory) return {};

@@ -16,16 +16,8 @@ namespace {
 constexpr std::size_t kWindow = 256;
 
 std::string_view parent_path(std::string_view path, int levels) {
-  for (; levels > 0; --levels) {
-    const std::size_t slash = path.rfind('/');
-    if (slash == std::string_view::npos) return {};
-    path = path.substr(0, slash);
-  }
+  for (; levels > 0; --levels) path = directory_of(path);
   return path;
-}
-
-std::string_view last_component(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 bool is_triton_file(ArtifactKind kind) {
@@ -134,7 +126,7 @@ UnitId ReferenceBuilder::unit_for(std::uint32_t root, const UnitPlace& place) {
   unit.root = root;
   unit.path = place.path;
   index_.units_.push_back(std::move(unit));
-  index_.by_name_[std::string(last_component(place.path))].push_back(id);
+  index_.by_name_[std::string(name_of(place.path))].push_back(id);
   switch (place.kind) {
     case Unit::Kind::kFxGraph:
       by_key_[place_key(root, parent_path(place.path, 1))].push_back(id);

@@ -5,15 +5,6 @@
 namespace cachetool::store {
 namespace {
 
-std::string_view directory_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
-
-std::string_view name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
-}
-
 std::string_view stem_of(std::string_view name) {
   return name.substr(0, name.find('.'));
 }
