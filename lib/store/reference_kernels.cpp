@@ -1,10 +1,10 @@
-#include <array>
 #include <string>
 
 #include "base/hash.h"
 #include "container/json.h"
 #include "store/paths.h"
 #include "store/reference_builder.h"
+#include "torch/known_builds.h"
 
 namespace cachetool::store {
 namespace {
@@ -12,25 +12,6 @@ namespace {
 // The paths are in the first lines; modules can be large.
 constexpr std::size_t kMaxLocationBytes = 64 * 1024;
 constexpr std::size_t kStemLength = 52;
-
-/// torch_key() of builds whose values are known, as raw bytes in hex: part of the name of an autotune result
-/// since 2.8.
-constexpr std::array<std::string_view, 5> kKnownTorchKeys{
-    "70b0941789ab4fe2d391df038132ee382a9ba299ce17e79176b07c923c8bb107",  // 2.9.1+cu128
-    "b0d2d48093a2191c1f154a7d8ef867ef62747c218663e5d49bc2368ffc8ce86d",  // 2.15.0+cu132
-    "3d5bd302af4315fb397c10c0a09ba7db415ec3d8c3637338b89153a8aaef43f2",  // 2.15.0, another build
-    "d3b23fc8210f86a68cc10f1442fc63ce4580a2234591c7f2d5f7250c488797c9",  // 2.8.0+cu128
-    "713a34dd1512a9f99c602814cb2d8c5233c21895e6e888065a2586c3ffee2678",  // 2.13.0+cu130
-};
-
-std::string from_hex(std::string_view hex) {
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  std::string bytes;
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
-    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
-  }
-  return bytes;
-}
 
 /// The first generated module that a text's `loc("…/c….py")` names.
 std::optional<torch::HashName> located_module(std::string_view text) {
@@ -42,15 +23,6 @@ std::optional<torch::HashName> located_module(std::string_view text) {
     if (hash && hash->prefix == 'c') return hash;
   }
   return std::nullopt;
-}
-
-std::string_view directory_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-}
-
-std::string_view name_of(std::string_view path) {
-  return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace
@@ -118,8 +90,8 @@ void ReferenceBuilder::link_best_configs_by_name() {
     for (const UnitId module : modules->second) {
       const std::string first = to_hex(sha256(std::string(name_of(unit(module).path)) + ".py:"));
       std::vector<std::string> names{first};
-      for (const std::string_view key : kKnownTorchKeys)
-        names.push_back(to_hex(sha256(first + from_hex(key))));
+      for (const torch::KnownBuild& build : torch::known_builds())
+        names.push_back(to_hex(sha256(first + from_hex(build.torch_key))));
       for (const std::string& name : names) {
         const auto found =
             index_.by_path_.find(place_key(unit(module).root, join_path(shard, name + ".best_config")));

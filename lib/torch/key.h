@@ -26,15 +26,6 @@ struct HashName {
   friend auto operator<=>(const HashName&, const HashName&) = default;
 };
 
-struct HashNameHash {
-  std::size_t operator()(const HashName& name) const {
-    std::size_t value;
-    static_assert(sizeof(value) <= sizeof(name.digest));
-    __builtin_memcpy(&value, name.digest.data(), sizeof(value));
-    return value ^ static_cast<unsigned char>(name.prefix);
-  }
-};
-
 /// B(bytes): the leaf name of an entry file with these contents. torch/_inductor/codecache.py: sha256_hash.
 HashName content_hash(std::string_view bytes);
 

@@ -5,35 +5,13 @@
 
 #include <fmt/format.h>
 
-#include "base/hash.h"
 #include "torch/decode.h"
-#include "torch/key.h"
+#include "torch/known_builds.h"
 #include "torch/plain.h"
 
 namespace cachetool::torch {
 
 namespace {
-
-struct KnownBuild {
-  std::string_view identity;  ///< hash of the torch_version component
-  std::string_view version;
-};
-
-// Made from the torch_key() of the released wheels for Linux (identity_of_torch_key); tests make them again.
-constexpr KnownBuild kKnownBuilds[] = {
-    {"hu3xatn2jgo2frrhvr3wnw6chzxq3vp5l24vd4vtmrdxhthzrhi", "2.4.1+cu121"},
-    {"7ih4yspati7x76ohkpbilp65hcuywqlire6kbucient7rroixpe", "2.5.1+cu124"},
-    {"e4csuknr6okoozhe7prbuyyq7dyp4zzgvd4hs4r4njzlfdnydz3", "2.6.0+cu124"},
-    {"2tksjbjk7hpavdpbcw5um3vw5op4jmlc6uemuhejpatd2kcxt2v", "2.7.1+cu126"},
-    {"vmm2l6qimmfbmohbyxeatrgnblyww6xq37jaojcr2oag4337v6w", "2.8.0+cu128"},
-    {"kztrdvhavmey3zbjyg7f3tjtdfe7qlwapjqo5r6gsouvsebkewk", "2.9.1+cu128"},
-    {"giuabaskoah6ndf2ygr2mddsch2pqoqds6zvwg6z7dcyx63kvmv", "2.10.0+cu128"},
-    {"42kqpcnudx73pxuxawjmiw4a4olr7bhp5dsep6jbz22wdjbfsoh", "2.11.0+cu130"},
-    {"hew44tpayhsq7uivdfpa25ya6zmlaobzbe5z7lp5axojslpfugf", "2.12.0+cu130"},
-    {"s6dby64y5s3gkzey35kajhdl7ofluzyvycfjbmwpqallqc7xyfk", "2.13.0+cu130"},
-    {"q5rsouop577whoakcxmvolvimkx3ksz5pkykwepzurdoxz2jjcf", "2.14.0+cu130"},
-    {"wuvirvlgautipm4ayfgfwck4ma2gtvqthssz6fuhrdvdwnvo24d", "2.15.0+cu132"},
-};
 
 constexpr std::array<std::string_view, 13> kFamilyNames = {
     "unknown", "2.4", "2.5", "2.6", "2.7", "2.8", "2.9", "2.10", "2.11", "2.12", "2.13", "2.14", "2.15"};
@@ -188,23 +166,6 @@ std::string_view family_name(ReleaseFamily family) {
 std::string family_range(ReleaseFamily first, ReleaseFamily last) {
   if (first == last) return std::string(family_name(first));
   return fmt::format("{}-{}", family_name(first), family_name(last));
-}
-
-std::string_view release_of_identity(std::string_view component_hash) {
-  if (component_hash.empty()) return {};
-  for (const KnownBuild& build : kKnownBuilds) {
-    if (build.identity == component_hash) return build.version;
-  }
-  return {};
-}
-
-std::string identity_of_torch_key(std::string_view torch_key) {
-  // PROTO 4, FRAME of 35 bytes, SHORT_BINBYTES of 32, STOP.
-  constexpr std::string_view kHead("\x80\x04\x95\x23\0\0\0\0\0\0\0\x43\x20", 13);
-  std::string pickled(kHead);
-  pickled += torch_key;
-  pickled += '.';
-  return content_hash(pickled).str();
 }
 
 }  // namespace cachetool::torch

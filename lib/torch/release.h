@@ -32,12 +32,4 @@ std::string family_range(ReleaseFamily first, ReleaseFamily last);
 /// (before 2.8).
 std::string_view torch_identity(const Decoded& decoded);
 
-/// Version of the torch build whose `torch_version` key component has this hash (51 characters); empty when
-/// unknown.
-std::string_view release_of_identity(std::string_view component_hash);
-
-/// The component hash of a torch_key (32 bytes): B(pickle of it, protocol 4). torch/_inductor/codecache.py:
-/// torch_key.
-std::string identity_of_torch_key(std::string_view torch_key);
-
 }  // namespace cachetool::torch

@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include <utility>
-
+#include "base/hash.h"
 #include "pickle_text.h"
 #include "torch/decode.h"
+#include "torch/known_builds.h"
 
 using namespace cachetool;
 using namespace cachetool::torch;
@@ -20,14 +20,6 @@ Release release_of(const std::string& bytes) {
   return identify_release(*decoded);
 }
 
-std::string from_hex(std::string_view hex) {
-  std::string bytes;
-  const auto digit = [](char c) { return c <= '9' ? c - '0' : c - 'a' + 10; };
-  for (std::size_t i = 0; i + 1 < hex.size(); i += 2)
-    bytes += static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1]));
-  return bytes;
-}
-
 template <class... Members>
 std::string graph_with(std::string_view module, const Members&... members) {
   return pickle_text::pickle(instance(module, "CompiledFxGraph", dict(members...)));
@@ -38,23 +30,11 @@ std::string graph_with(std::string_view module, const Members&... members) {
 TEST_SUITE_BEGIN("torch/release");
 
 TEST_CASE("the identity of a build follows from its torch_key") {
-  const std::pair<const char*, const char*> builds[] = {
-      {"803ec2b3d0d216a05a75054da1fb277cf5d7ce4899cf1ad633354516fff4b6fe", "2.4.1+cu121"},
-      {"7452ca55216aa3a89e54b349f832ce7d78e2e8ca2c438039e5f10d30d397c707", "2.5.1+cu124"},
-      {"19ec5c2458c0b82917218af69950f8e052677af6d63556f29358869b5953aa22", "2.6.0+cu124"},
-      {"ce326a83574b9f08845cf1739711002efc72c0f29d9af8792c811d4742414d70", "2.7.1+cu126"},
-      {"d3b23fc8210f86a68cc10f1442fc63ce4580a2234591c7f2d5f7250c488797c9", "2.8.0+cu128"},
-      {"70b0941789ab4fe2d391df038132ee382a9ba299ce17e79176b07c923c8bb107", "2.9.1+cu128"},
-      {"e0acd64603cf7fef42357be317e3b42e6d622d8a97a1cd3240b50b4152c26f5c", "2.10.0+cu128"},
-      {"5615ced183fc107f6ea805e7641952126fba20d46532b3f4bfd9586b51ce8d4d", "2.11.0+cu130"},
-      {"157a5aa40da4ed8cfbe1a9641c7f31ba33547111fd76ceb6b955ba1fd69a0f0e", "2.12.0+cu130"},
-      {"713a34dd1512a9f99c602814cb2d8c5233c21895e6e888065a2586c3ffee2678", "2.13.0+cu130"},
-      {"3d5bd302af4315fb397c10c0a09ba7db415ec3d8c3637338b89153a8aaef43f2", "2.14.0+cu130"},
-      {"b0d2d48093a2191c1f154a7d8ef867ef62747c218663e5d49bc2368ffc8ce86d", "2.15.0+cu132"},
-  };
-  for (const auto& [key, version] : builds) {
-    CAPTURE(version);
-    CHECK(release_of_identity(identity_of_torch_key(from_hex(key))) == version);
+  REQUIRE(known_builds().size() == 12);
+  for (const KnownBuild& build : known_builds()) {
+    CAPTURE(build.version);
+    CHECK(identity_of_torch_key(from_hex(build.torch_key)) == build.identity);
+    CHECK(release_of_identity(build.identity) == build.version);
   }
   CHECK(release_of_identity("").empty());
   CHECK(release_of_identity(identity_of_torch_key(std::string(32, '\0'))).empty());
