@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 namespace cachetool::pickle {
@@ -62,6 +63,12 @@ Order compare_mixed(Int128 a, double b) {
   const auto whole = static_cast<Int128>(b);
   if (a != whole) return a < whole ? Order::kLess : Order::kGreater;
   return order_of(0, b - std::trunc(b));
+}
+
+std::optional<Error> shift_problem(const Number& a, const Number& b) {
+  if (any_float(a, b)) return Error{ErrorCode::kWrongType, "a shift of a float", {}, {}, {}};
+  if (b.as_int() < 0) return Error{ErrorCode::kMalformed, "a negative shift count", {}, {}, {}};
+  return std::nullopt;
 }
 
 }  // namespace
@@ -166,16 +173,17 @@ Expected<Number> bitwise(char operation, const Number& a, const Number& b) {
   return booleans ? Number::boolean(result != 0) : Number::integer(result);
 }
 
-Expected<Number> shift(bool left, const Number& a, const Number& b) {
-  if (any_float(a, b)) return fail(ErrorCode::kWrongType, "a shift of a float");
-  if (b.as_int() < 0) return fail(ErrorCode::kMalformed, "a negative shift count");
-  if (!left) {
-    if (b.as_int() >= 127) return Number::integer(a.as_int() < 0 ? -1 : 0);
-    return Number::integer(a.as_int() >> static_cast<int>(b.as_int()));
-  }
+Expected<Number> shift_left(const Number& a, const Number& b) {
+  if (auto problem = shift_problem(a, b)) return tl::unexpected<Error>(std::move(*problem));
   if (a.as_int() == 0) return Number::integer(0);
   if (b.as_int() >= 126) return too_large();
   return multiply(a, Number::integer(Int128{1} << static_cast<int>(b.as_int())));
+}
+
+Expected<Number> shift_right(const Number& a, const Number& b) {
+  if (auto problem = shift_problem(a, b)) return tl::unexpected<Error>(std::move(*problem));
+  if (b.as_int() >= 127) return Number::integer(a.as_int() < 0 ? -1 : 0);
+  return Number::integer(a.as_int() >> static_cast<int>(b.as_int()));
 }
 
 Expected<Number> to_integer(char direction, const Number& a) {

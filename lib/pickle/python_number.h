@@ -48,7 +48,8 @@ Expected<Number> modulo(const Number& a, const Number& b);
 Expected<Number> power(const Number& a, const Number& b);
 Expected<Number> negate(const Number& a);
 Expected<Number> bitwise(char operation, const Number& a, const Number& b);  ///< '&', '|', '^'
-Expected<Number> shift(bool left, const Number& a, const Number& b);
+Expected<Number> shift_left(const Number& a, const Number& b);
+Expected<Number> shift_right(const Number& a, const Number& b);
 
 /// The nearest integer in one direction: 'f' floor, 'c' ceil, 't' trunc, 'r' round (half to even). An int
 /// stays.

@@ -22,10 +22,10 @@ struct SymExprLimits {
 /// to 2.13), so whatever the closed grammar here doesn't have is a finding, never guessed at:
 ///   names         L['t0'], and symbols: s27, u0, zuf1, … (letters and underscores, then digits)
 ///   literals      integers below 2^127, floats, True, False
-///   operators     + - * / // % ** & | ^ << >>, unary - and +, comparisons (chained too), and, or, not, `a if
-///   c else b` functions     min, max, abs, round, int, float, bool; math.* and torch.sym_* by an exact list;
-///   the
-///                 functions that sympy prints by name (FloorDiv, Mod, Max, …)
+///   operators     + - * / // % ** & | ^ << >>, unary - and +, comparisons (chained too), and, or, not, if
+///   else functions     min, max, abs, round, int, float, bool; math.* and torch.sym_* by an exact list;
+///   those
+///                 that sympy prints by name (FloorDiv, Mod, Max, …)
 /// Parsed into a flat program: evaluating and destroying need no recursion.
 class SymExpr {
  public:
@@ -60,8 +60,23 @@ class SymExpr {
     kJumpIfTrueOrPop,
     kPopJumpIfFalse,
     kJump,
-    kCall,  ///< argument: Function, number of arguments in `count`
+    kCall,  ///< argument: position in sym_functions(), number of arguments in `count`
   };
+  enum class BinaryOp : std::uint8_t {
+    kOr,
+    kXor,
+    kAnd,
+    kShiftLeft,
+    kShiftRight,
+    kAdd,
+    kSubtract,
+    kMultiply,
+    kTrueDivide,
+    kFloorDivide,
+    kModulo,
+    kPower,
+  };
+  enum class Comparison : std::uint8_t { kLess, kLessEqual, kEqual, kNotEqual, kGreater, kGreaterEqual };
   struct Step {
     Op op;
     std::uint8_t argument = 0;

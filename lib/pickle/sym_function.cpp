@@ -130,11 +130,11 @@ Result modular_indexing(Arguments a) {
   const auto quotient = floor_divide(a[0], a[1]);
   return quotient ? modulo(*quotient, a[2]) : quotient;
 }
-Result shift_left(Arguments a) {
-  return shift(true, a[0], a[1]);
+Result lshift(Arguments a) {
+  return shift_left(a[0], a[1]);
 }
-Result shift_right(Arguments a) {
-  return shift(false, a[0], a[1]);
+Result rshift(Arguments a) {
+  return shift_right(a[0], a[1]);
 }
 
 Result sum(Arguments a) {
@@ -237,8 +237,8 @@ constexpr SymFunction kFunctions[] = {
     {"FloatTrueDiv", 2, 2, divide},
     {"PowByNatural", 2, 2, raise},
     {"FloatPow", 2, 2, float_raise},
-    {"LShift", 2, 2, shift_left},
-    {"RShift", 2, 2, shift_right},
+    {"LShift", 2, 2, lshift},
+    {"RShift", 2, 2, rshift},
     {"ToFloat", 1, 1, to_float},
     {"FloorToInt", 1, 1, floor},
     {"CeilToInt", 1, 1, ceil},

@@ -1,14 +1,15 @@
-#include "pickle/sym_expr.h"
+// Guard expressions: from text to steps.
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "pickle/sym_expr.h"
 #include "pickle/sym_function.h"
 #include "pickle/sym_token.h"
 
@@ -31,6 +32,8 @@ class SymParser {
 
  private:
   using Op = SymExpr::Op;
+  using BinaryOp = SymExpr::BinaryOp;
+  using Comparison = SymExpr::Comparison;
 
   // Errors stop the parse: everything below returns at once while `error_` is set, and the token is kEnd.
   void stop(Error error) {
@@ -78,6 +81,10 @@ class SymParser {
     SymExpr::Step step{op, argument, 0, 0, offset};
     result_.steps_.push_back(step);
     return result_.steps_.size() - 1;
+  }
+
+  void emit(BinaryOp operation, std::uint32_t offset) {
+    emit(Op::kBinary, offset, static_cast<std::uint8_t>(operation));
   }
 
   std::size_t here() const { return result_.steps_.size(); }
@@ -157,11 +164,12 @@ class SymParser {
   void comparison() {
     binary(0);
     std::vector<std::size_t> jumps;
-    for (std::optional<std::uint8_t> previous;;) {
+    for (std::optional<Comparison> previous;;) {
       const auto operation = comparison_at();
       if (previous) {
         const bool last = !operation;
-        const std::size_t step = emit(last ? Op::kCompare : Op::kCompareChain, previous_offset_, *previous);
+        const std::size_t step = emit(last ? Op::kCompare : Op::kCompareChain, previous_offset_,
+                                      static_cast<std::uint8_t>(*previous));
         if (last) break;
         jumps.push_back(step);
       }
@@ -175,10 +183,13 @@ class SymParser {
     for (const std::size_t jump : jumps) land(jump);
   }
 
-  std::optional<std::uint8_t> comparison_at() const {
-    static constexpr std::string_view kNames[] = {"<", "<=", "==", "!=", ">", ">="};
-    for (std::size_t i = 0; i < std::size(kNames); ++i) {
-      if (at(kNames[i])) return static_cast<std::uint8_t>(i);
+  std::optional<Comparison> comparison_at() const {
+    static constexpr std::pair<std::string_view, Comparison> kSymbols[] = {
+        {"<", Comparison::kLess},      {"<=", Comparison::kLessEqual}, {"==", Comparison::kEqual},
+        {"!=", Comparison::kNotEqual}, {">", Comparison::kGreater},    {">=", Comparison::kGreaterEqual},
+    };
+    for (const auto& [symbol, comparison] : kSymbols) {
+      if (at(symbol)) return comparison;
     }
     return {};
   }
@@ -188,9 +199,14 @@ class SymParser {
     struct Operator {
       std::string_view symbol;
       std::size_t level;
+      BinaryOp operation;
     };
-    static constexpr Operator kOperators[] = {{"|", 0}, {"^", 1}, {"&", 2}, {"<<", 3}, {">>", 3}, {"+", 4},
-                                              {"-", 4}, {"*", 5}, {"/", 5}, {"//", 5}, {"%", 5}};
+    static constexpr Operator kOperators[] = {
+        {"|", 0, BinaryOp::kOr},           {"^", 1, BinaryOp::kXor},         {"&", 2, BinaryOp::kAnd},
+        {"<<", 3, BinaryOp::kShiftLeft},   {">>", 3, BinaryOp::kShiftRight}, {"+", 4, BinaryOp::kAdd},
+        {"-", 4, BinaryOp::kSubtract},     {"*", 5, BinaryOp::kMultiply},    {"/", 5, BinaryOp::kTrueDivide},
+        {"//", 5, BinaryOp::kFloorDivide}, {"%", 5, BinaryOp::kModulo},
+    };
     constexpr std::size_t kLevels = 6;
     if (level == kLevels) return unary();
     binary(level + 1);
@@ -199,10 +215,9 @@ class SymParser {
                                        [&](const Operator& o) { return o.level == level && at(o.symbol); });
       if (found == std::end(kOperators)) return;
       const std::uint32_t offset = token_.offset;
-      const auto index = static_cast<std::uint8_t>(found - std::begin(kOperators));
       advance();
       binary(level + 1);
-      emit(Op::kBinary, offset, index);
+      emit(found->operation, offset);
     }
   }
 
@@ -228,7 +243,7 @@ class SymParser {
     if (!enter()) return;
     advance();
     unary();
-    emit(Op::kBinary, offset, kPowerOperator);
+    emit(BinaryOp::kPower, offset);
     --depth_;
   }
 
@@ -330,7 +345,6 @@ class SymParser {
     result_.steps_[step].count = count;
   }
 
-  static constexpr std::uint8_t kPowerOperator = 11;
   static constexpr std::uint16_t kMaxArguments = 1024;
 
   SymLexer lexer_;
@@ -349,147 +363,6 @@ Expected<SymExpr> SymExpr::parse(std::string_view text, const SymExprLimits& lim
                 fmt::format("a guard expression of more than {} bytes", limits.max_bytes));
   }
   return SymParser(text, limits).run();
-}
-
-/// Runs the steps of an expression on a stack of numbers.
-class SymMachine {
- public:
-  SymMachine(const SymExpr& expression, const SymExpr::Binding& binding)
-      : expression_(expression), binding_(binding) {}
-
-  Expected<Number> run() {
-    const auto& steps = expression_.steps_;
-    for (std::size_t at = 0; at < steps.size();) {
-      const auto next = step(steps[at]);
-      if (!next) {
-        Error error = next.error();
-        error.offset = steps[at].offset;
-        return tl::unexpected<Error>(std::move(error));
-      }
-      at += static_cast<std::size_t>(*next);
-    }
-    return stack_.back();
-  }
-
- private:
-  using Op = SymExpr::Op;
-
-  Number pop() {
-    const Number top = stack_.back();
-    stack_.pop_back();
-    return top;
-  }
-
-  Expected<std::int32_t> push(const Expected<Number>& value) {
-    if (!value) return tl::unexpected<Error>(value.error());
-    stack_.push_back(*value);
-    return 1;
-  }
-
-  static bool holds(std::uint8_t operation, Order order) {
-    switch (operation) {
-      case 0:
-        return order == Order::kLess;
-      case 1:
-        return order == Order::kLess || order == Order::kEqual;
-      case 2:
-        return order == Order::kEqual;
-      case 3:
-        return order != Order::kEqual;
-      case 4:
-        return order == Order::kGreater;
-      default:
-        return order == Order::kGreater || order == Order::kEqual;
-    }
-  }
-
-  static Expected<Number> binary(std::uint8_t operation, const Number& a, const Number& b) {
-    switch (operation) {
-      case 0:
-        return bitwise('|', a, b);
-      case 1:
-        return bitwise('^', a, b);
-      case 2:
-        return bitwise('&', a, b);
-      case 3:
-        return shift(true, a, b);
-      case 4:
-        return shift(false, a, b);
-      case 5:
-        return add(a, b);
-      case 6:
-        return subtract(a, b);
-      case 7:
-        return multiply(a, b);
-      case 8:
-        return true_divide(a, b);
-      case 9:
-        return floor_divide(a, b);
-      case 10:
-        return modulo(a, b);
-      default:
-        return cachetool::pickle::power(a, b);
-    }
-  }
-
-  /// How far to go from here.
-  Expected<std::int32_t> step(const SymExpr::Step& step) {
-    switch (step.op) {
-      case Op::kPush:
-        return push(expression_.numbers_[static_cast<std::size_t>(step.target)]);
-      case Op::kLoad: {
-        const std::string& name = expression_.names_[static_cast<std::size_t>(step.target)];
-        const auto value = binding_(name);
-        if (!value) return fail(ErrorCode::kNotFound, fmt::format("no value for {}", name));
-        return push(Number::integer(*value));
-      }
-      case Op::kBinary: {
-        const Number b = pop();
-        const Number a = pop();
-        return push(binary(step.argument, a, b));
-      }
-      case Op::kNegate:
-        return push(negate(pop()));
-      case Op::kPlus: {
-        const Number a = pop();
-        return push(a.is_float() ? a : Number::integer(a.as_int()));
-      }
-      case Op::kNot:
-        return push(Number::boolean(!pop().truth()));
-      case Op::kCompare:
-      case Op::kCompareChain: {
-        const Number b = pop();
-        const bool result = holds(step.argument, compare(pop(), b));
-        const bool chain = step.op == Op::kCompareChain;
-        stack_.push_back(chain && result ? b : Number::boolean(result));
-        return chain && !result ? step.target : 1;
-      }
-      case Op::kJumpIfFalseOrPop:
-      case Op::kJumpIfTrueOrPop:
-        if (stack_.back().truth() == (step.op == Op::kJumpIfTrueOrPop)) return step.target;
-        stack_.pop_back();
-        return 1;
-      case Op::kPopJumpIfFalse:
-        return pop().truth() ? 1 : step.target;
-      case Op::kJump:
-        return step.target;
-      case Op::kCall: {
-        const std::span<const Number> arguments(stack_.data() + (stack_.size() - step.count), step.count);
-        const auto value = sym_functions()[step.argument].apply(arguments);
-        stack_.erase(stack_.end() - step.count, stack_.end());
-        return push(value);
-      }
-    }
-    return 1;
-  }
-
-  const SymExpr& expression_;
-  const SymExpr::Binding& binding_;
-  std::vector<Number> stack_;
-};
-
-Expected<Number> SymExpr::evaluate(const Binding& binding) const {
-  return SymMachine(*this, binding).run();
 }
 
 }  // namespace cachetool::pickle
