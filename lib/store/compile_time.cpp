@@ -6,14 +6,14 @@
 namespace cachetool::store {
 namespace {
 
-// The first candidate of the graph `key` that no entry has claimed yet, or null.
+// The first candidate of the graph `key` that no entry has claimed yet, or null. Candidates are claimed in
+// their order, so the claimed ones come first.
 EntryRow* unclaimed_graph(std::span<EntryRow> graphs, const torch::HashName& key) {
-  const auto before = [](const EntryRow& row, const torch::HashName& name) { return row.summary.key < name; };
-  for (auto at = std::lower_bound(graphs.begin(), graphs.end(), key, before);
-       at != graphs.end() && at->summary.key == key; ++at) {
-    if (at->claimed_by == EntryRow::kUnclaimed) return &*at;
-  }
-  return nullptr;
+  const auto candidates = std::ranges::equal_range(
+      graphs, key, {}, [](const EntryRow& row) -> const torch::HashName& { return row.summary.key; });
+  const auto first = std::ranges::partition_point(
+      candidates, [](const EntryRow& row) { return row.claimed_by != EntryRow::kUnclaimed; });
+  return first == candidates.end() ? nullptr : &*first;
 }
 
 // Rows of one kind in one store, which are sorted by key.

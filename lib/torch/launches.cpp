@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "container/json.h"
 #include "torch/wrapper_scan.h"
@@ -119,12 +121,13 @@ std::vector<std::string_view> argument_names(const StaticAutotuner& autotuner) {
   return names;
 }
 
-const StaticAutotuner* find_autotuner(const CompiledFxGraph& graph, std::string_view kernel) {
-  if (!graph.triton_bundle) return nullptr;
+std::unordered_map<std::string_view, const StaticAutotuner*> autotuners_of(const CompiledFxGraph& graph) {
+  std::unordered_map<std::string_view, const StaticAutotuner*> found;
+  if (!graph.triton_bundle) return found;
   for (const StaticAutotuner& autotuner : graph.triton_bundle->static_autotuners) {
-    if (autotuner.kernel_name && *autotuner.kernel_name == kernel) return &autotuner;
+    if (autotuner.kernel_name) found.try_emplace(*autotuner.kernel_name, &autotuner);
   }
-  return nullptr;
+  return found;
 }
 
 // The value behind `'name': ` in a kernel's text, as far as the next comma or brace.
@@ -136,6 +139,18 @@ std::string_view meta_in_text(std::string_view text, std::string_view name) {
   value = value.substr(0, value.find_first_of(",}"));
   if (value.size() >= 2 && value.front() == '\'') value = value.substr(1, value.size() - 2);
   return value;
+}
+
+// Grid types of the Triton kernels that a wrapper defines, by the kernel's name; of two kernels of one name
+// the first counts.
+std::unordered_map<std::string_view, std::string_view> grid_types(const std::vector<WrapperKernel>& kernels) {
+  std::unordered_map<std::string_view, std::string_view> types;
+  std::unordered_set<std::string_view> known;
+  for (const WrapperKernel& kernel : kernels) {
+    if (!known.insert(kernel.name).second || kernel.kind != KernelKind::kTriton) continue;
+    types.emplace(kernel.name, meta_in_text(kernel.text, "grid_type"));
+  }
+  return types;
 }
 
 void add_config(KernelLaunch& launch, const StaticKernel& kernel) {
@@ -214,22 +229,24 @@ std::vector<KernelLaunch> kernel_launches(const CompiledFxGraph& graph) {
   std::vector<KernelLaunch> launches;
   if (!graph.source_code) return launches;
   const WrapperScan scan = scan_wrapper(*graph.source_code);
+  const auto types = grid_types(scan.kernels);
+  const auto autotuners = autotuners_of(graph);
   for (const WrapperLaunch& call : scan.launches) {
-    const auto kernel = std::find_if(scan.kernels.begin(), scan.kernels.end(),
-                                     [&](const WrapperKernel& known) { return known.name == call.kernel; });
+    const auto type = types.find(call.kernel);
     KernelLaunch launch;
     launch.kernel = call.kernel;
     launch.arguments = call.arguments;
     launch.line = call.line;
-    const bool triton = kernel != scan.kernels.end() && kernel->kind == KernelKind::kTriton;
+    const bool triton = type != types.end();
     launch.language = triton ? "triton" : "cpp";
     if (!triton) {
       launches.push_back(std::move(launch));
       continue;
     }
-    launch.grid_type = meta_in_text(kernel->text, "grid_type");
+    launch.grid_type = type->second;
     if (launch.grid_type.empty()) launch.grid = call.grid;
-    const StaticAutotuner* autotuner = find_autotuner(graph, call.kernel);
+    const auto found = autotuners.find(call.kernel);
+    const StaticAutotuner* autotuner = found == autotuners.end() ? nullptr : found->second;
     if (autotuner == nullptr || autotuner->kernels.empty()) {
       if (!launch.grid_type.empty()) add_grid(launch, {});
       if (!graph.triton_bundle) {
