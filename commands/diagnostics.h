@@ -8,6 +8,7 @@
 
 namespace cachetool::commands {
 
+/// How a failure is told: a line for a person, or a JSON document.
 enum class ErrorForm : bool { kText, kJson };
 
 /// Says on standard error what went wrong: `cachetool: path: message` and a hint, or, where JSON was asked

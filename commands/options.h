@@ -27,11 +27,13 @@ struct CommonOptions {
   std::uint64_t max_memory = 0;  ///< per entry; 0: 64 times its size and 4 MiB
 };
 
+/// Whether a command writes rows, which --csv is for.
 enum class OffersCsv : bool { kNo, kYes };
 
 /// Defines them on `command`.
 void add_common_options(CLI::App& command, CommonOptions& options, OffersCsv csv = OffersCsv::kNo);
 
+// What the common options mean for diagnostics and reports.
 ErrorForm error_form(const CommonOptions& options);
 report::Format format_of(const CommonOptions& options);
 report::Look look_of(const CommonOptions& options, const Context& context);

@@ -35,26 +35,32 @@ void write_entry_item(JsonWriter& json, const EntryReport& report, Strings strin
 /// Sections for a person.
 void write_entry(OutputSink& sink, const EntryReport& report, const Look& look);
 
-// Parts of an entry that `show` prints by themselves. Each returns false when the entry has nothing of that
-// sort. Text goes out as it is stored, unless `look` is for a terminal.
-
+/// How text out of an entry is written: for a terminal, or byte for byte.
 enum class RawText : bool { kEscaped, kExact };
 
+// Parts of an entry that `show` prints by themselves. Each returns false, having written nothing, when the
+// entry lacks that part.
+
+/// The wrapper modules' text.
 bool write_source(OutputSink& sink, const store::OpenedEntry& entry, RawText raw);
+/// The printed graphs that the entry keeps for debugging.
 bool write_graph(OutputSink& sink, const store::OpenedEntry& entry, RawText raw);
+/// What went into the key: hash, path and text of each component.
 bool write_key_details(OutputSink& sink, const store::OpenedEntry& entry, const Look& look);
+/// The tree of pickled values, which every entry has.
 void write_pickle(OutputSink& sink, const store::OpenedEntry& entry, Strings strings);
+/// Kernel calls with grid, block, warps and shared memory.
 bool write_launches(OutputSink& sink, const store::OpenedEntry& entry, const Look& look);
 
 /// The JSON text of one field; nothing when the entry doesn't have it.
 std::optional<std::string> field_json(const store::OpenedEntry& entry, const JsonPath& path, Strings strings);
 
-/// The compiled graphs that an entry holds, with a word for each: "" for an FX graph entry, "forward" and
-/// "backward" for a bundled one.
+/// A compiled graph that an entry holds.
 struct HeldGraph {
-  std::string_view role;
+  std::string_view role;  ///< "" in an FX graph entry, "forward" and "backward" in a bundled one
   const torch::CompiledFxGraph* graph;
 };
+/// All of them, in that order.
 std::vector<HeldGraph> held_graphs(const store::OpenedEntry& entry);
 
 }  // namespace cachetool::report

@@ -19,13 +19,14 @@ enum class EntryPart : std::uint8_t {
   kField,
 };
 
+/// How entries are written; `field` goes with kField.
 struct EntryWriterOptions {
   EntryPart part = EntryPart::kSections;
   Format format = Format::kHuman;
   Look look;
   Strings strings = Strings::kShortened;
   RawText raw = RawText::kEscaped;
-  std::optional<JsonPath> field;  ///< with kField
+  std::optional<JsonPath> field;
 };
 
 /// Writes entries one after the other, each as soon as it is there: sections, one cachetool.entry/1 document

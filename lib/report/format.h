@@ -17,7 +17,9 @@ enum class Format : std::uint8_t {
   kCsv,
 };
 
+/// Sizes as "3.4 MiB" or as exact numbers of bytes.
 enum class Sizes : bool { kRounded, kExact };
+/// Keys and file names cut to what tells them apart, or whole.
 enum class Names : bool { kShort, kFull };
 
 /// What human formats depend on.

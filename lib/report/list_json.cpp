@@ -58,16 +58,20 @@ void write_totals(JsonWriter& json, const ListReport& report) {
   json.begin_object();
   json.member("entries", totals.entries);
   json.member("shown", std::uint64_t{report.listing.shown.size()});
+  write_total_members(json, totals);
+  json.end_object();
+}
+
+}  // namespace
+
+void write_total_members(JsonWriter& json, const store::ListingTotals& totals) {
   json.member("fxgraph", totals.fx_graphs);
   json.member("aotautograd", totals.aot_entries);
   json.member("damaged", totals.damaged);
   json.member("unreadable", totals.unreadable);
   json.member("bytes", totals.bytes);
   json.member("compile_time_ns", totals.compile_time_ns);
-  json.end_object();
 }
-
-}  // namespace
 
 void write_row_members(JsonWriter& json, const ListReport& report, const store::EntryRow& row) {
   json.member("kind", store::kind_word(row.summary.kind));

@@ -20,7 +20,7 @@ struct ListReport {
 /// document, one such row a line, or CSV.
 void write_list(OutputSink& sink, const ListReport& report, Format format, const Look& look);
 
-// The formats, one by one.
+// The formats, one by one, as write_list chooses them.
 void write_list_table(OutputSink& sink, const ListReport& report, const Look& look);
 void write_list_json(OutputSink& sink, const ListReport& report);
 void write_list_json_lines(OutputSink& sink, const ListReport& report);
@@ -33,6 +33,9 @@ void write_list_tree(OutputSink& sink, const ListReport& report, const store::Re
 
 /// The members of one row inside an open object.
 void write_row_members(JsonWriter& json, const ListReport& report, const store::EntryRow& row);
+
+/// The members that sum entries up inside an open object: counts, bytes and compile time.
+void write_total_members(JsonWriter& json, const store::ListingTotals& totals);
 
 /// "32 entries (21 FX graphs, 11 AOTAutograd), 3.4 MiB, 12.3 s of compile time, 1 damaged".
 std::string totals_line(const ListReport& report, const Look& look);

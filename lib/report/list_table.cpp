@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "report/list_report.h"
+#include "report/section.h"
 #include "report/table.h"
 #include "store/words.h"
 #include "torch/release.h"
@@ -108,10 +109,6 @@ std::vector<Cell> cells(const ListReport& report, const EntryRow& row, const Sha
   cells.push_back({ok ? torch_text(report, row, look) : ""});
   cells.push_back(state_cell(report, row));
   return cells;
-}
-
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "report/list_report.h"
 #include "report/stats_report.h"
 #include "store/words.h"
 
@@ -44,12 +45,7 @@ void write_ages(JsonWriter& json, const store::Statistics& statistics) {
 void write_entries(JsonWriter& json, const store::ListingTotals& totals) {
   json.key("entries");
   json.begin_object();
-  json.member("fxgraph", totals.fx_graphs);
-  json.member("aotautograd", totals.aot_entries);
-  json.member("damaged", totals.damaged);
-  json.member("unreadable", totals.unreadable);
-  json.member("bytes", totals.bytes);
-  json.member("compile_time_ns", totals.compile_time_ns);
+  write_total_members(json, totals);
   json.end_object();
 }
 

@@ -8,6 +8,7 @@
 
 namespace cachetool::report {
 
+/// What `stats` found, and where. All of it must outlive the writing.
 struct StatsReport {
   const store::CacheSet& cache;
   const store::Statistics& statistics;
@@ -17,6 +18,7 @@ struct StatsReport {
 /// Writes sections and tables, or a cachetool.stats/1 document (on one line as JSON lines).
 void write_stats(OutputSink& sink, const StatsReport& report, Format format, const Look& look);
 
+// The formats, as write_stats chooses them.
 void write_stats_text(OutputSink& sink, const StatsReport& report, const Look& look);
 void write_stats_json(OutputSink& sink, const StatsReport& report, JsonStyle style);
 

@@ -11,6 +11,7 @@ namespace cachetool::report {
 
 enum class Align : bool { kLeft, kRight };
 
+/// A column of a table: its title, and how it gives way on a narrow terminal.
 struct Column {
   std::string title;
   Align align = Align::kLeft;
@@ -20,6 +21,7 @@ struct Column {
   int drop_rank = 0;
 };
 
+/// What stands in one column of a row.
 struct Cell {
   std::string text;
   Style style = Style::kPlain;
