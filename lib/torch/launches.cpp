@@ -170,14 +170,21 @@ void add_config(KernelLaunch& launch, const StaticKernel& kernel) {
   if (kernel.shared) launch.shared_bytes = *kernel.shared;
 }
 
-// For entries without static launchers: the launch with each `<kernel>.json` that Triton left in the bundle,
-// or as it is when there is none.
-std::vector<KernelLaunch> with_metadata(const KernelLaunch& launch, const TritonBundle& bundle) {
-  std::vector<KernelLaunch> launches;
-  const std::string name = launch.kernel + ".json";
-  for (const TritonKernelArtifacts& kernel : bundle.kernel_artifacts) {
+// What the `<kernel>.json` that Triton left in a bundle says of a launch.
+struct TritonMetadata {
+  Number num_warps;
+  Number num_stages;
+  Number shared_bytes;
+};
+
+// For entries without static launchers: all such files, by the kernel's name.
+std::unordered_map<std::string_view, std::vector<TritonMetadata>> metadata_of(const CompiledFxGraph& graph) {
+  constexpr std::string_view kEnding = ".json";
+  std::unordered_map<std::string_view, std::vector<TritonMetadata>> found;
+  if (!graph.triton_bundle) return found;
+  for (const TritonKernelArtifacts& kernel : graph.triton_bundle->kernel_artifacts) {
     for (const TritonArtifact& artifact : kernel.artifacts) {
-      if (artifact.filename != name) continue;
+      if (!artifact.filename.ends_with(kEnding)) continue;
       const auto metadata = container::read_json(artifact.payload);
       if (!metadata) continue;
       const auto integer = [&](std::string_view key) -> Number {
@@ -185,14 +192,11 @@ std::vector<KernelLaunch> with_metadata(const KernelLaunch& launch, const Triton
         if (!value || !value->is(container::NodeKind::kInteger)) return std::nullopt;
         return value->as_integer();
       };
-      launches.push_back(launch);
-      launches.back().num_warps = integer("num_warps");
-      launches.back().num_stages = integer("num_stages");
-      launches.back().shared_bytes = integer("shared");
+      found[artifact.filename.substr(0, artifact.filename.size() - kEnding.size())].push_back(
+          {integer("num_warps"), integer("num_stages"), integer("shared")});
     }
   }
-  if (launches.empty()) launches.push_back(launch);
-  return launches;
+  return found;
 }
 
 // A template's grid: its last three arguments are the numbers of blocks.
@@ -231,6 +235,7 @@ std::vector<KernelLaunch> kernel_launches(const CompiledFxGraph& graph) {
   const WrapperScan scan = scan_wrapper(*graph.source_code);
   const auto types = grid_types(scan.kernels);
   const auto autotuners = autotuners_of(graph);
+  const auto metadata = metadata_of(graph);
   for (const WrapperLaunch& call : scan.launches) {
     const auto type = types.find(call.kernel);
     KernelLaunch launch;
@@ -249,12 +254,16 @@ std::vector<KernelLaunch> kernel_launches(const CompiledFxGraph& graph) {
     const StaticAutotuner* autotuner = found == autotuners.end() ? nullptr : found->second;
     if (autotuner == nullptr || autotuner->kernels.empty()) {
       if (!launch.grid_type.empty()) add_grid(launch, {});
-      if (!graph.triton_bundle) {
+      const auto known = metadata.find(call.kernel);
+      if (known == metadata.end()) {
         launches.push_back(std::move(launch));
         continue;
       }
-      for (KernelLaunch& known : with_metadata(launch, *graph.triton_bundle)) {
-        launches.push_back(std::move(known));
+      for (const TritonMetadata& compiled : known->second) {
+        launches.push_back(launch);
+        launches.back().num_warps = compiled.num_warps;
+        launches.back().num_stages = compiled.num_stages;
+        launches.back().shared_bytes = compiled.shared_bytes;
       }
       continue;
     }
