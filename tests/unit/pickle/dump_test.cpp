@@ -28,7 +28,7 @@ TEST_SUITE("pickle/dump") {
     CHECK(dumped(raw("\x80\2K\1\x85.")) == "(1,)\n");
     CHECK(dumped(raw("\x80\4\x8f.")) == "set()\n");
     CHECK(dumped(raw("\x80\4"
-                     "C\3a\0'.")) == "b'a\\x00\\''\n");
+                     "C\3a\0'.")) == "b\"a\\x00'\"\n");
   }
 
   TEST_CASE("dicts and objects are indented, shared nodes written once") {
