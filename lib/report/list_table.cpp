@@ -122,7 +122,9 @@ std::string totals_line(const ListReport& report, const Look& look) {
                       counted(totals.aot_entries, "AOTAutograd entry", "AOTAutograd entries"),
                       look.size(totals.bytes));
   if (look.sizes == Sizes::kExact) line += " bytes";
-  line += fmt::format(", {} of compile time", format_duration(totals.compile_time_ns));
+  // Entries of torch 2.4 tell no time.
+  if (totals.compile_time_ns != 0)
+    line += fmt::format(", {} of compile time", format_duration(totals.compile_time_ns));
   if (totals.damaged != 0) line += fmt::format(", {} damaged", totals.damaged);
   if (totals.unreadable != 0) line += fmt::format(", {} unreadable", totals.unreadable);
   if (report.listing.shown.size() < totals.entries) {

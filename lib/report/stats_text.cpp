@@ -24,7 +24,7 @@ void write_overview(SectionWriter& sections, const StatsReport& report) {
                  fmt::format("{}, {}, {}", counted(entries.fx_graphs, "FX graph", "FX graphs"),
                              counted(entries.aot_entries, "AOTAutograd entry", "AOTAutograd entries"),
                              look.size(entries.bytes)));
-  sections.field("compile time", format_duration(entries.compile_time_ns));
+  if (entries.compile_time_ns != 0) sections.field("compile time", format_duration(entries.compile_time_ns));
   if (entries.damaged != 0) sections.field("damaged", std::to_string(entries.damaged), Style::kBad);
   if (entries.unreadable != 0) sections.field("unreadable", std::to_string(entries.unreadable), Style::kBad);
 }
