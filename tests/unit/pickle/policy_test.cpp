@@ -133,6 +133,14 @@ TEST_SUITE("pickle/policy") {
     CHECK(verdict(call(name("dill._dill", "_load_type"), text("CodeType"))) == Verdict::kDangerous);
   }
 
+  TEST_CASE("text becomes bytes by the one codec that pickle itself uses") {
+    const std::string encode = name("_codecs", "encode");
+    CHECK(verdict(call(encode, text("abc") + text("latin1"))) == Verdict::kData);
+    CHECK(verdict(call(encode, text("abc") + text("rot13"))) == Verdict::kUnknown);
+    CHECK(verdict(call(encode, text("abc"))) == Verdict::kUnknown);
+    CHECK(verdict(call(encode, bytes("abc") + text("latin1"))) == Verdict::kUnknown);
+  }
+
   TEST_CASE("sympify evaluates text, so sympy gets none") {
     CHECK(verdict(make(name("sympy.core.add", "Add"),
                        number(1) + make(name("sympy.core.symbol", "Symbol"), text("s0")))) == Verdict::kData);

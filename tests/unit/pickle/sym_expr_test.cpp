@@ -140,6 +140,11 @@ TEST_SUITE("pickle/sym_expr") {
         {"math.inf > 5", "True"},
         {"-math.inf < 0", "True"},
         {"math.nan == math.nan", "False"},
+        {"math.nan != math.nan", "True"},
+        {"math.nan < 1", "False"},
+        {"1 <= math.nan", "False"},
+        {"math.nan > 1", "False"},
+        {"1 >= math.nan", "False"},
     };
     for (const auto& [text, expected] : cases) {
       CAPTURE(std::string(text));

@@ -16,3 +16,26 @@ TEST_CASE("every grid type that torch has a formula for is known") {
 TEST_CASE("a graph without a wrapper has no launches") {
   CHECK(kernel_launches(CompiledFxGraph{}).empty());
 }
+
+TEST_CASE("a kernel without a static launcher takes what Triton's metadata in the bundle says") {
+  CompiledFxGraph graph;
+  graph.source_code = std::string_view(
+      "k = async_compile.triton('k', \"{'grid_type': 'Grid1D'}\")\ndef call(args):\n    k.run(a, 128, "
+      "stream=s)\n");
+  TritonKernelArtifacts files;
+  files.artifacts.push_back({"__grp__k.json", "{}"});
+  files.artifacts.push_back({"other.json", R"({"num_warps": 1})"});
+  files.artifacts.push_back({"k.json", R"({"num_warps": 4, "num_stages": 2, "shared": 16})"});
+  files.artifacts.push_back({"k.json", R"({"num_warps": 8})"});
+  TritonBundle bundle;
+  bundle.kernel_artifacts.push_back(files);
+  graph.triton_bundle = bundle;
+  const auto launches = kernel_launches(graph);
+  REQUIRE(launches.size() == 2);
+  CHECK(launches[0].grid_type == "Grid1D");
+  CHECK(launches[0].threads() == 128);
+  CHECK(launches[0].num_stages == 2);
+  CHECK(launches[0].shared_bytes == 16);
+  CHECK(launches[1].num_warps == 8);
+  CHECK_FALSE(launches[1].num_stages);
+}
