@@ -93,6 +93,10 @@ constexpr Member<StaticKernel> kKernel[] = {
     {"function"},
     {"module"},
     {"device_agnostic"},
+    // Set where the kernel was loaded before it was saved: by the driver, or (2.11 on) as a cached property.
+    {"n_regs"},
+    {"n_spills"},
+    {"C_impl"},
     {"functions"},
     {"modules"},
 };
@@ -204,6 +208,10 @@ constexpr Member<StaticAutotuner> kAutotuner[] = {
     {"with_profiler"},
     {"with_bandwidth_info"},
     {"cached"},
+    // Cached properties, where something asked for them before the kernel was saved.
+    {"_could_rblock_scale"},
+    {"_combo_has_reduction_subkernel"},
+    {"_should_coordesc_tune"},
 };
 
 void read_caching_autotuner(Reading& reading, const Path& path, const Value& value, StaticAutotuner& out) {

@@ -167,4 +167,31 @@ TEST_CASE("names of enum members") {
   CHECK(heuristic_name(99) == "unknown");
 }
 
+TEST_CASE("a kernel that was loaded before it was saved has nothing unrecognised") {
+  const std::string runtime = "torch._inductor.runtime.";
+  const auto kernel = instance(runtime + "static_triton_launcher", "StaticallyLaunchedCudaKernel",
+                               dict(text("name"), text("k"), text("n_regs"), integer(32), text("n_spills"),
+                                    integer(0), text("C_impl"), global("torch._C", "_StaticCudaLauncher")));
+  const auto result =
+      instance(runtime + "triton_heuristics", "StaticTritonCompileResult", dict(text("kernel"), kernel));
+  const auto autotuner = instance(runtime + "triton_heuristics", "CachingAutotuner",
+                                  dict(text("compile_results"), list(result), text("_could_rblock_scale"),
+                                       boolean(false), text("_combo_has_reduction_subkernel"), boolean(false),
+                                       text("_should_coordesc_tune"), boolean(false)));
+  const std::string bundler = "torch._inductor.triton_bundler";
+  const auto bundle = instance(bundler, "TritonBundle",
+                               dict(text("kernel_artifacts"), list(), text("static_autotuners"),
+                                    list(instance(bundler, "StaticallyLaunchedAutotuner",
+                                                  dict(text("cache_key"), text("c"), text("kernel_name"),
+                                                       text("k"), text("kernel"), autotuner)))));
+  const std::string bytes = pickle_text::pickle(
+      instance("torch._inductor.output_code", "CompiledFxGraph", dict(text("_triton_bundle"), bundle)));
+  Budget budget = Budget::for_input(bytes.size());
+  const auto decoded = decode_entry(bytes, budget);
+  REQUIRE(decoded);
+  REQUIRE(decoded->fx_graph() != nullptr);
+  REQUIRE(decoded->fx_graph()->triton_bundle->static_autotuners.size() == 1);
+  CHECK(decoded->notes.unrecognised.empty());
+}
+
 TEST_SUITE_END();
