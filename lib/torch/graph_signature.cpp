@@ -130,12 +130,21 @@ std::size_t read_parameters(std::string_view text, GraphSignature& signature) {
   return at;
 }
 
-// "a, b, None" or "(a, b)" or "[a]" of a return statement.
+// "a, b, None" on a line, or "(a, b)" or "[a]" over any number of lines, remarks among them (2.9), of a
+// return statement.
 void read_outputs(std::string_view list, const std::unordered_map<std::string_view, GraphValue>& values,
                   GraphSignature& signature) {
   std::size_t at = 0;
+  bool bracketed = false;
   while (at < list.size() && signature.outputs.size() < kMaxValues) {
-    if (!is_name_char(list[at])) {
+    const char c = list[at];
+    if (c == ')' || c == ']' || (c == '\n' && !bracketed)) return;
+    if (c == '#') {  // a remark to the end of the line
+      at = std::min(list.find('\n', at), list.size());
+      continue;
+    }
+    if (!is_name_char(c)) {
+      bracketed = bracketed || c == '(' || c == '[';
       ++at;
       continue;
     }
@@ -167,12 +176,13 @@ GraphSignature graph_signature(std::string_view graph_text) {
   for (const GraphValue& input : signature.inputs) values.emplace(input.name, input);
   while (at < graph_text.size() && values.size() < kMaxValues) {
     const std::size_t end = std::min(graph_text.find('\n', at), graph_text.size());
-    std::string_view line = trim(graph_text.substr(at, end - at));
-    at = end + 1;
-    if (line.starts_with("return ")) {
-      read_outputs(line.substr(7), values, signature);
+    const std::string_view line = trim(graph_text.substr(at, end - at));
+    constexpr std::string_view kReturn = "return ";
+    if (line.starts_with(kReturn)) {
+      read_outputs(graph_text.substr(graph_text.find(kReturn, at) + kReturn.size()), values, signature);
       break;
     }
+    at = end + 1;
     GraphValue value;
     std::size_t position = 0;
     if (!take_annotated(line, position, value)) continue;

@@ -44,6 +44,24 @@ TEST_CASE("a parameter a line, with remarks") {
   CHECK(signature.outputs[0].name == "primals_1");
 }
 
+TEST_CASE("a return statement over several lines, with remarks") {
+  const auto signature = graph_signature(
+      "def forward(self, primals_1: \"f32[8][1]cpu\"):\n"
+      "        exp: \"f32[8, 4][4, 1]cuda:0\" = torch.ops.aten.exp.default(primals_1)\n"
+      "        return (\n"
+      "            exp,  # PlainAOTOutput(idx=0)\n"
+      "            None,  # None\n"
+      "            primals_1,  # SavedForBackwardsAOTOutput(idx=0)\n"
+      "        )\n"
+      "        \n"
+      "ignored\n");
+  REQUIRE(signature.outputs.size() == 3);
+  CHECK(signature.outputs[0].size == "8, 4");
+  CHECK(signature.outputs[0].device == "cuda:0");
+  CHECK(signature.outputs[1].dtype.empty());
+  CHECK(signature.outputs[2].name == "primals_1");
+}
+
 TEST_CASE("anything else gives nothing") {
   CHECK(graph_signature("").empty());
   CHECK(graph_signature("def forward(").empty());
