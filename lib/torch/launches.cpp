@@ -141,16 +141,24 @@ std::string_view meta_in_text(std::string_view text, std::string_view name) {
   return value;
 }
 
-// Grid types of the Triton kernels that a wrapper defines, by the kernel's name; of two kernels of one name
-// the first counts.
-std::unordered_map<std::string_view, std::string_view> grid_types(const std::vector<WrapperKernel>& kernels) {
-  std::unordered_map<std::string_view, std::string_view> types;
+// What a wrapper says of a Triton kernel that it defines.
+struct TritonKernel {
+  std::string_view grid_type;
+  std::string_view file;  // name of its files without the ending
+};
+
+// Triton kernels by the variable that holds them; of two kernels of one name the first counts.
+std::unordered_map<std::string_view, TritonKernel> triton_kernels(const std::vector<WrapperKernel>& kernels) {
+  // triton/compiler/compiler.py: compile (3.9.0) cuts a kernel's name to this for its files.
+  constexpr std::size_t kMaxFileName = 150;
+  std::unordered_map<std::string_view, TritonKernel> found;
   std::unordered_set<std::string_view> known;
   for (const WrapperKernel& kernel : kernels) {
     if (!known.insert(kernel.name).second || kernel.kind != KernelKind::kTriton) continue;
-    types.emplace(kernel.name, meta_in_text(kernel.text, "grid_type"));
+    const auto file = std::string_view(kernel.function).substr(0, kMaxFileName);
+    found.emplace(kernel.name, TritonKernel{meta_in_text(kernel.text, "grid_type"), file});
   }
-  return types;
+  return found;
 }
 
 void add_config(KernelLaunch& launch, const StaticKernel& kernel) {
@@ -170,14 +178,14 @@ void add_config(KernelLaunch& launch, const StaticKernel& kernel) {
   if (kernel.shared) launch.shared_bytes = *kernel.shared;
 }
 
-// What the `<kernel>.json` that Triton left in a bundle says of a launch.
+// What the `<function>.json` that Triton left in a bundle says of a launch.
 struct TritonMetadata {
   Number num_warps;
   Number num_stages;
   Number shared_bytes;
 };
 
-// For entries without static launchers: all such files, by the kernel's name.
+// For entries without static launchers: all such files, by the name of the kernel's function.
 std::unordered_map<std::string_view, std::vector<TritonMetadata>> metadata_of(const CompiledFxGraph& graph) {
   constexpr std::string_view kEnding = ".json";
   std::unordered_map<std::string_view, std::vector<TritonMetadata>> found;
@@ -233,28 +241,28 @@ std::vector<KernelLaunch> kernel_launches(const CompiledFxGraph& graph) {
   std::vector<KernelLaunch> launches;
   if (!graph.source_code) return launches;
   const WrapperScan scan = scan_wrapper(*graph.source_code);
-  const auto types = grid_types(scan.kernels);
+  const auto kernels = triton_kernels(scan.kernels);
   const auto autotuners = autotuners_of(graph);
   const auto metadata = metadata_of(graph);
   for (const WrapperLaunch& call : scan.launches) {
-    const auto type = types.find(call.kernel);
+    const auto kernel = kernels.find(call.kernel);
     KernelLaunch launch;
     launch.kernel = call.kernel;
     launch.arguments = call.arguments;
     launch.line = call.line;
-    const bool triton = type != types.end();
+    const bool triton = kernel != kernels.end();
     launch.language = triton ? "triton" : "cpp";
     if (!triton) {
       launches.push_back(std::move(launch));
       continue;
     }
-    launch.grid_type = type->second;
+    launch.grid_type = kernel->second.grid_type;
     if (launch.grid_type.empty()) launch.grid = call.grid;
     const auto found = autotuners.find(call.kernel);
     const StaticAutotuner* autotuner = found == autotuners.end() ? nullptr : found->second;
     if (autotuner == nullptr || autotuner->kernels.empty()) {
       if (!launch.grid_type.empty()) add_grid(launch, {});
-      const auto known = metadata.find(call.kernel);
+      const auto known = metadata.find(kernel->second.file);
       if (known == metadata.end()) {
         launches.push_back(std::move(launch));
         continue;

@@ -141,8 +141,11 @@ bool read_definition(Cursor& cursor, WrapperKernel& kernel) {
     std::string text;
     if (!cursor.step(&text)) return false;
     if (!quote || text.empty() || cursor.position() == before) continue;
+    const bool named = depth == 0 && strings < wanted;
     if (depth == 0 && strings++ == wanted) {
       kernel.text = std::move(text);
+    } else if (named) {
+      kernel.function = std::move(text);
     } else if (depth == 1 && kernel.kind == KernelKind::kCppPybinding) {
       kernel.arg_types.push_back(std::move(text));
     }

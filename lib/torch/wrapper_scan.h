@@ -22,6 +22,7 @@ struct WrapperKernel {
   KernelKind kind = KernelKind::kOther;
   std::string_view name;               ///< variable that holds it
   std::string_view method;             ///< "triton", "cpp_pybinding", …
+  std::string function;                ///< triton: what the kernel's function and its files are called
   std::string text;                    ///< value of the string literal; what the kernel's file holds
   std::vector<std::string> arg_types;  ///< cpp_pybinding: "const float*", "int64_t"
   std::uint32_t line = 0;              ///< of the definition, from 1

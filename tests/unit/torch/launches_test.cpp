@@ -39,3 +39,25 @@ TEST_CASE("a kernel without a static launcher takes what Triton's metadata in th
   CHECK(launches[1].num_warps == 8);
   CHECK_FALSE(launches[1].num_stages);
 }
+
+TEST_CASE("a user's kernel is found in the bundle by its function's name") {
+  const std::string source =
+      "axpy_0 = async_compile.triton('axpy', '''\ninductor_meta={'grid_type': 'FixedGrid'}\n''', "
+      "device_str='cuda')\n"
+      "def call(args):\n"
+      "    axpy_0.run(arg0_1, buf0, 1000, 8, 1, 1, stream=stream0)\n";
+  CompiledFxGraph graph;
+  graph.source_code = std::string_view(source);
+  TritonBundle bundle;
+  TritonKernelArtifacts kernel;
+  kernel.artifacts.push_back({"axpy.json", R"({"num_warps": 2, "num_stages": 3, "shared": 64})"});
+  bundle.kernel_artifacts.push_back(kernel);
+  graph.triton_bundle = std::move(bundle);
+  const auto launches = kernel_launches(graph);
+  REQUIRE(launches.size() == 1);
+  CHECK(launches[0].kernel == "axpy_0");
+  CHECK(launches[0].num_warps == 2);
+  CHECK(launches[0].shared_bytes == 64);
+  REQUIRE(launches[0].blocks);
+  CHECK((*launches[0].blocks)[0] == 8);
+}

@@ -21,12 +21,12 @@ TEST_CASE("kernels, launches and the label of a wrapper") {
       "x = async_compile.triton('no', 'no')\n"
       "a\\nb\n"
       "''')\n"
-      "tri = async_compile.triton('tri', r'''\nbody # '\n''', device_str='cuda')\n"
+      "tri_0 = async_compile.triton('tri', r'''\nbody # '\n''', device_str='cuda')\n"
       "async_compile.wait(globals())\n"
       "def call(args):\n"
       "    cpp_fused_0(arg0_1, buf0)\n"
-      "    tri.run(arg0_1, (1, 2), 256, grid=grid(256), stream=stream0)\n"
-      "    tri.run(buf1, 8, stream=raw_stream0)\n"
+      "    tri_0.run(arg0_1, (1, 2), 256, grid=grid(256), stream=stream0)\n"
+      "    tri_0.run(buf1, 8, stream=raw_stream0)\n"
       "    other(buf1)\n";
   const WrapperScan scan = scan_wrapper(source);
   CHECK(scan.graph_label == "0_inference");
@@ -38,6 +38,7 @@ TEST_CASE("kernels, launches and the label of a wrapper") {
   CHECK(scan.kernels[0].text == "\nx = async_compile.triton('no', 'no')\na\nb\n");
   CHECK(scan.kernels[0].line == 5);
   CHECK(scan.kernels[1].kind == KernelKind::kTriton);
+  CHECK(scan.kernels[1].function == "tri");
   CHECK(scan.kernels[1].text == "\nbody # '\n");
   REQUIRE(scan.launches.size() == 3);
   CHECK(scan.launches[0].kernel == "cpp_fused_0");
