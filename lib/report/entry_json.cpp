@@ -15,11 +15,11 @@ void write_release(JsonWriter& json, const torch::Release& release) {
 }
 
 void write_root(JsonWriter& json, const store::OpenedEntry& entry, const torch::JsonValueOptions& options) {
-  const pickle::Value& root = entry.decoded.document.root();
-  if (root.is(pickle::Tag::kObject)) {
-    torch::write_fields(json, root, options);
+  const pickle::Value& object = entry.decoded.object();
+  if (object.is(pickle::Tag::kObject)) {
+    torch::write_fields(json, object, options);
   } else {
-    torch::write_value(json, root, options);
+    torch::write_value(json, object, options);
   }
 }
 

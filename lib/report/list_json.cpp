@@ -18,7 +18,7 @@ void number_or_null(JsonWriter& json, std::string_view name, std::int64_t number
 }
 
 void hash_or_null(JsonWriter& json, std::string_view name, const torch::HashName& hash) {
-  text_or_null(json, name, hash == torch::HashName{} ? std::string() : hash.str());
+  text_or_null(json, name, hash.str());
 }
 
 template <class Texts>
@@ -75,7 +75,7 @@ void write_total_members(JsonWriter& json, const store::ListingTotals& totals) {
 
 void write_row_members(JsonWriter& json, const ListReport& report, const store::EntryRow& row) {
   json.member("kind", store::kind_word(row.summary.kind));
-  json.member("key", row.summary.key.str());
+  hash_or_null(json, "key", row.summary.key);
   json.member("leaf", store::leaf_name(row, report.strings));
   json.member("path", store::entry_path(report.cache, row, report.strings));
   json.member("state", store::state_word(row.state));

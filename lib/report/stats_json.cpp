@@ -87,7 +87,8 @@ void write_largest(JsonWriter& json, const StatsReport& report) {
   for (const store::EntryRow& row : report.statistics.largest) {
     json.begin_object();
     json.member("kind", store::kind_word(row.summary.kind));
-    json.member("key", row.summary.key.str());
+    json.key("key");
+    row.summary.key == torch::HashName{} ? json.null() : json.string(row.summary.key.str());
     json.member("leaf", store::leaf_name(row, report.strings));
     json.member("path", store::entry_path(report.cache, row, report.strings));
     json.member("bytes", row.bytes);

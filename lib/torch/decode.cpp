@@ -13,16 +13,16 @@ namespace {
 
 Expected<Decoded> decode_document(pickle::Document document, Budget& budget) {
   Decoded decoded{std::move(document), OtherEntry{}, {}};
-  const pickle::Value& root = decoded.document.root();
-  const pickle::GlobalNode* cls = class_of(root);
+  const pickle::Value& object = decoded.object();
+  const pickle::GlobalNode* cls = class_of(object);
   if (cls == nullptr) return decoded;
 
   Reading reading(budget, decoded.notes);
   const Path path;
   if (is_output_code_class(*cls)) {
-    decoded.entry = read_output_code(reading, path, root);
+    decoded.entry = read_output_code(reading, path, object);
   } else if (const auto entry_class = aot_entry_class(*cls)) {
-    decoded.entry = read_aot_entry(reading, path, root, *entry_class);
+    decoded.entry = read_aot_entry(reading, path, object, *entry_class);
   } else {
     decoded.entry = OtherEntry{cls->module, cls->name};
   }
@@ -31,6 +31,14 @@ Expected<Decoded> decode_document(pickle::Document document, Budget& budget) {
 }
 
 }  // namespace
+
+const pickle::Value& Decoded::object() const {
+  const pickle::Value& root = document.root();
+  const auto items = root.is(pickle::Tag::kTuple) ? sequence_items(root) : std::nullopt;
+  if (!items || items->empty()) return root;
+  const pickle::GlobalNode* cls = class_of(items->front());
+  return cls != nullptr && aot_entry_class(*cls) ? items->front() : root;
+}
 
 const OutputCode* Decoded::output_code() const {
   return std::get_if<OutputCode>(&entry);
@@ -46,7 +54,7 @@ const AotAutogradEntry* Decoded::aot_entry() const {
 }
 
 std::string Decoded::class_name() const {
-  const pickle::GlobalNode* cls = class_of(document.root());
+  const pickle::GlobalNode* cls = class_of(object());
   return cls != nullptr ? fmt::format("{}.{}", cls->module, cls->name) : std::string();
 }
 

@@ -32,10 +32,14 @@ struct Decoded {
   Entry entry;
   Notes notes;
 
+  /// What the entry is: the root, or the first of a tuple. A standalone artifact in the AOT form packs an
+  /// AOTAutograd entry with the Triton kernels and constants that it needs
+  /// (torch/_inductor/standalone_compile.py: AOTCompiledArtifact, 2.15.0).
+  const pickle::Value& object() const;
   const CompiledFxGraph* fx_graph() const;    ///< null when it is something else
   const AotAutogradEntry* aot_entry() const;  ///< null when it is something else
   const OutputCode* output_code() const;      ///< null for AOTAutograd entries and others
-  /// "torch._inductor.output_code.CompiledFxGraph"; empty when the root is no object.
+  /// "torch._inductor.output_code.CompiledFxGraph"; empty when the entry is no object.
   std::string class_name() const;
 };
 

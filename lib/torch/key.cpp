@@ -78,6 +78,7 @@ std::optional<HashName> HashName::parse(std::string_view text) {
 }
 
 std::string HashName::str() const {
+  if (*this == HashName{}) return {};
   std::string text;
   text.reserve(kBase32Length + 1);
   if (prefix != '\0') text += prefix;

@@ -20,6 +20,7 @@ struct HashName {
 
   /// Accepts exactly 51 base32 characters, with one of "fac" in front or nothing.
   static std::optional<HashName> parse(std::string_view text);
+  /// Empty for a name that was never set.
   std::string str() const;
 
   friend bool operator==(const HashName&, const HashName&) = default;

@@ -80,7 +80,7 @@ const CompiledFxGraph* bundled_graph(const AotAutogradEntry& entry) {
 
 Dialect dialect_of(const Decoded& decoded) {
   if (const CompiledFxGraph* graph = decoded.fx_graph()) {
-    const pickle::GlobalNode* cls = class_of(decoded.document.root());
+    const pickle::GlobalNode* cls = class_of(decoded.object());
     return dialect_of(*graph, cls != nullptr ? cls->module : std::string_view{});
   }
   const AotAutogradEntry* entry = decoded.aot_entry();

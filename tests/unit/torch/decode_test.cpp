@@ -40,6 +40,29 @@ void use(std::string_view bytes) {
 
 TEST_SUITE_BEGIN("torch/decode");
 
+TEST_CASE("an AOTAutograd entry packed with what it needs is still one") {
+  const auto entry = [](const char* name) {
+    return instance("torch._functorch._aot_autograd.aot_autograd_result", name,
+                    dict(text("forward_time_taken_ns"), integer(7)));
+  };
+  const auto decode = [](const std::string& bytes) {
+    Budget budget = Budget::for_input(bytes.size());
+    auto decoded = decode_entry_owned(bytes, budget);
+    REQUIRE(decoded);
+    return std::move(*decoded);
+  };
+  const Decoded packed = decode(tuple(entry("BundledAOTAutogradResult"), dict(), list()) + ".");
+  REQUIRE(packed.aot_entry() != nullptr);
+  CHECK(packed.aot_entry()->forward_time_taken_ns.value_or(0) == 7);
+  CHECK(packed.class_name() == "torch._functorch._aot_autograd.aot_autograd_result.BundledAOTAutogradResult");
+  CHECK(packed.object().is(pickle::Tag::kObject));
+
+  const Decoded other = decode(tuple(entry("SomethingElse"), dict(), list()) + ".");
+  CHECK(other.aot_entry() == nullptr);
+  CHECK(other.class_name().empty());
+  CHECK(decode(tuple() + ".").class_name().empty());
+}
+
 TEST_CASE("a summary outlives the entry") {
   Interner interner;
   EntrySummary row;

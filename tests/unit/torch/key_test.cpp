@@ -41,4 +41,8 @@ TEST_CASE("strip trims what Python calls white space and nothing else") {
   CHECK(python_strip("\x85x\xa0") == "\x85x\xa0");  // lone bytes are no characters
 }
 
+TEST_CASE("a name that was never set has no text") {
+  CHECK(HashName{}.str().empty());
+}
+
 TEST_SUITE_END();
