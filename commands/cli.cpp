@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <cstring>
 #include <memory>
+#include <new>
 #include <string_view>
 
 #include "base/posix_file_system.h"
@@ -106,7 +107,18 @@ int run(int argc, char** argv) {
   StreamSink error(stderr, Buffering::kAtOnce);
   const auto files = make_posix_file_system();
   Context context{*files, out, error, detect_terminal(), store::Environment::of_process()};
-  ExitCode code = parse_and_run(argc, argv, context);
+  ExitCode code = ExitCode::kIncomplete;
+  try {
+    code = parse_and_run(argc, argv, context);
+  } catch (const std::bad_alloc&) {
+    // The one failure that no function returns: the machine refused memory that the budgets allow.
+    const Error failure{ErrorCode::kLimitMemory,
+                        "the system has no memory left",
+                        {},
+                        {},
+                        "try a smaller --max-memory or fewer --threads"};
+    report_error(context, failure, wanted_form(argc, argv));
+  }
   out.flush();
   if (out.failure() != 0) {
     const Error failure{ErrorCode::kIo, std::strerror(out.failure()), "standard output", {}, {}};

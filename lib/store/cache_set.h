@@ -58,6 +58,7 @@ struct CacheSet {
   std::string scope;  ///< below roots[0]: what the user pointed at inside the cache; empty for all of it
   bool scope_is_file = false;
   ArtifactKind single_file_kind = ArtifactKind::kUnknown;  ///< kSingleFile only: what its content is
+  std::vector<Skipped> unsearched;  ///< places where more stores may lie and that couldn't be listed
 };
 
 /// Resolves what a user names to a cache. `path` empty: TORCHINDUCTOR_CACHE_DIR (plus TRITON_CACHE_DIR where

@@ -94,6 +94,9 @@ class DirectorySource final : public Source {
 
   std::vector<KeyRef> keys(std::vector<Skipped>& skipped) override {
     std::vector<KeyRef> found;
+    for (const Skipped& place : set_.unsearched) {
+      if (touches_scope(place.root, place.path)) skipped.push_back(place);
+    }
     for (std::size_t i = 0; i < set_.stores.size(); ++i) {
       const auto store = static_cast<std::uint16_t>(i);
       if (set_.stores[i].is_file()) {

@@ -16,6 +16,13 @@ namespace {
 // spare.
 constexpr std::size_t kMaxVllmDepth = 8;
 
+/// Remembers that nobody could look into `path`. One that vanished since it was listed holds nothing.
+void add_unsearched(CacheSet& set, std::uint32_t root, const std::string& path, Error error) {
+  if (error.code == ErrorCode::kNotFound) return;
+  error.path = path;
+  set.unsearched.push_back({root, path, FileType::kDirectory, std::move(error)});
+}
+
 bool holds_entries(ArtifactKind kind) {
   return is_entry(kind) || kind == ArtifactKind::kMegaCache || kind == ArtifactKind::kStandaloneArtifact;
 }
@@ -24,8 +31,8 @@ bool holds_entries(ArtifactKind kind) {
 void add_inductor_stores(FileSystem& fs, CacheSet& set, std::uint32_t root, const DirHandle& directory,
                          const std::string& path) {
   set.stores.push_back({root, path});
-  const auto entries = fs.list(*directory);
-  if (!entries) return;
+  auto entries = fs.list(*directory);
+  if (!entries) return add_unsearched(set, root, path, std::move(entries.error()));
   for (const DirEntry& entry : *entries) {
     if (!may_be_directory(entry) || !is_fresh_cache_name(entry.name.str())) continue;
     set.stores.push_back({root, join_path(path, entry.name.str())});
@@ -42,8 +49,11 @@ void add_vllm_stores(FileSystem& fs, CacheSet& set, std::uint32_t root) {
   while (!pending.empty()) {
     const Level level = std::move(pending.back());
     pending.pop_back();
-    const auto entries = fs.list(*level.directory);
-    if (!entries) continue;
+    auto entries = fs.list(*level.directory);
+    if (!entries) {
+      add_unsearched(set, root, level.path, std::move(entries.error()));
+      continue;
+    }
     for (const DirEntry& entry : *entries) {
       const std::string& name = entry.name.str();
       const std::string path = join_path(level.path, name);
@@ -54,7 +64,12 @@ void add_vllm_stores(FileSystem& fs, CacheSet& set, std::uint32_t root) {
       if (!may_be_directory(entry) || name == "triton_cache" || level.depth >= kMaxVllmDepth) continue;
       if (classify(RootRole::kVllm, join_path(path, "x")).kind == ArtifactKind::kVllmOther) continue;
       auto directory = fs.open_dir(*level.directory, entry.name);
-      if (!directory) continue;
+      if (!directory) {
+        // Of an entry whose type the file system didn't tell, and that is no directory, nothing is missed.
+        if (directory.error().code != ErrorCode::kNotRegular)
+          add_unsearched(set, root, path, std::move(directory.error()));
+        continue;
+      }
       if (name == "inductor_cache" || is_vllm_artifact_name(name)) {
         add_inductor_stores(fs, set, root, *directory, path);
       } else {

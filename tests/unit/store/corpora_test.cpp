@@ -20,15 +20,15 @@ namespace stdfs = std::filesystem;
 
 namespace {
 
-/// Unpacked caches of real releases: those in $CACHETOOL_CORPORA, else some that the repository carries.
+/// Unpacked caches of real releases: those in $CACHETOOL_CORPORA_DIR, else some that the repository carries.
 class Corpora {
  public:
   Corpora() {
-    if (const char* given = std::getenv("CACHETOOL_CORPORA")) {
+    if (const char* given = std::getenv("CACHETOOL_CORPORA_DIR")) {
       root_ = given;
       return;
     }
-    MESSAGE("CACHETOOL_CORPORA is not set: only some of the carried caches are read");
+    MESSAGE("CACHETOOL_CORPORA_DIR is not set: only some of the carried caches are read");
     scratch_ = stdfs::temp_directory_path() / ("cachetool-corpora-" + std::to_string(::getpid()));
     root_ = scratch_;
     const std::string command =

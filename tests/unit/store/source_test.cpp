@@ -84,6 +84,23 @@ TEST_SUITE("store/source") {
     CHECK(source->open_key(keys.at(0)).error().code == ErrorCode::kNoSuchKey);
   }
 
+  TEST_CASE("a vLLM rank that may not be read is reported, not taken for empty") {
+    MemoryFileSystem fs;
+    const std::string hash = "/v/torch_compile_cache/0123456789";
+    const std::string key = hash_name('f', 'k');
+    for (const char* rank : {"/rank_0_0", "/rank_1_0"})
+      fs.add_file(hash + rank + "/inductor_cache/" + fx_directory(key) + "/" + leaf_name('x'), "");
+    fs.add_file(hash + "/rank_0_0/backbone/vllm_compile_cache.py", "{}");
+    fs.set_error(hash + "/rank_1_0", ErrorCode::kPermission);
+    const auto source = open_source(fs, "/v");
+    REQUIRE(source);
+    std::vector<Skipped> skipped;
+    CHECK(source->keys(skipped).size() == 1);
+    REQUIRE(skipped.size() == 1);
+    CHECK(skipped[0].path == "torch_compile_cache/0123456789/rank_1_0");
+    CHECK(skipped[0].error.code == ErrorCode::kPermission);
+  }
+
   TEST_CASE("trees that can't be listed are noted, the others are read") {
     MemoryFileSystem fs;
     fill(fs);
