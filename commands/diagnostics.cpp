@@ -44,8 +44,4 @@ ExitCode report_error(Context& context, const Error& error, ErrorForm form) {
   return exit_code_for(error.code);
 }
 
-void report_note(Context& context, std::string_view text) {
-  context.error.write("cachetool: " + escape_for_terminal(text) + "\n");
-}
-
 }  // namespace cachetool::commands

@@ -15,7 +15,4 @@ enum class ErrorForm : bool { kText, kJson };
 /// for, one cachetool.error/1 document on a line. Returns the code that the failure stands for.
 ExitCode report_error(Context& context, const Error& error, ErrorForm form);
 
-/// A remark that doesn't end the command, as one line on standard error.
-void report_note(Context& context, std::string_view text);
-
 }  // namespace cachetool::commands

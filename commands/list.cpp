@@ -92,7 +92,7 @@ ExitCode list(const Options& options, Context& context) {
   } else {
     report::write_list(context.out, report, format_of(options.common), look);
   }
-  ExitCode code = report_skipped(context, cache, listing->skipped);
+  ExitCode code = report_skipped(context, cache, listing->skipped, form);
   if (listing->totals.damaged != 0) code = merge(code, ExitCode::kFindings);
   if (listing->totals.unreadable != 0) code = merge(code, ExitCode::kIncomplete);
   return code;

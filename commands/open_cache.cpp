@@ -1,6 +1,5 @@
 #include "commands/open_cache.h"
 
-#include "commands/diagnostics.h"
 #include "store/environment.h"
 
 namespace cachetool::commands {
@@ -19,16 +18,16 @@ Expected<std::unique_ptr<store::Source>> open_cache(Context& context, const Comm
 }
 
 ExitCode report_skipped(Context& context, const store::CacheSet& cache,
-                        const std::vector<store::Skipped>& skipped) {
+                        const std::vector<store::Skipped>& skipped, ErrorForm form) {
   ExitCode code = ExitCode::kDone;
   for (const store::Skipped& place : skipped) {
     const ErrorCode reason = place.error.code;
     if (reason == ErrorCode::kVanished || reason == ErrorCode::kNotFound) continue;
-    const std::string path = store::full_path(cache, place.root, place.path);
-    report_note(context, path + ": skipped: " + place.error.message);
-    if (reason != ErrorCode::kNotRegular && reason != ErrorCode::kMountPoint) {
-      code = merge(code, exit_code_for(reason));
-    }
+    Error error = place.error;
+    error.path = store::full_path(cache, place.root, place.path);
+    error.message = "skipped: " + error.message;
+    const ExitCode told = report_error(context, error, form);
+    if (reason != ErrorCode::kNotRegular && reason != ErrorCode::kMountPoint) code = merge(code, told);
   }
   return code;
 }

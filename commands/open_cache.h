@@ -4,6 +4,7 @@
 #include <string>
 
 #include "commands/context.h"
+#include "commands/diagnostics.h"
 #include "commands/options.h"
 #include "store/source.h"
 
@@ -17,6 +18,6 @@ Expected<std::unique_ptr<store::Source>> open_cache(Context& context, const Comm
 /// Tells about places that couldn't be looked into. What vanished, and links, FIFOs and other things that no
 /// cache holds, don't count as incomplete.
 ExitCode report_skipped(Context& context, const store::CacheSet& cache,
-                        const std::vector<store::Skipped>& skipped);
+                        const std::vector<store::Skipped>& skipped, ErrorForm form);
 
 }  // namespace cachetool::commands

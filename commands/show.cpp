@@ -156,7 +156,7 @@ ExitCode show(const Options& options, Context& context) {
     if (!selection.file.empty()) {
       write(selection, store::open_entry_file(*selection.source, 0, selection.file, limits));
     }
-    code = merge(code, report_skipped(context, selection.source->cache(), selection.skipped));
+    code = merge(code, report_skipped(context, selection.source->cache(), selection.skipped, form));
   }
   writer.finish();
   return code;

@@ -46,7 +46,7 @@ ExitCode stats(const Options& options, Context& context) {
   const store::CacheSet& cache = (*source)->cache();
   report::write_stats(context.out, {cache, *statistics, strings}, format_of(options.common),
                       look_of(options.common, context));
-  ExitCode code = report_skipped(context, cache, statistics->skipped);
+  ExitCode code = report_skipped(context, cache, statistics->skipped, form);
   if (statistics->entries.damaged != 0) code = merge(code, ExitCode::kFindings);
   if (statistics->entries.unreadable != 0) code = merge(code, ExitCode::kIncomplete);
   return code;

@@ -58,7 +58,7 @@ std::string describe(const Error& error) {
   std::string text;
   if (!error.path.empty()) text += escape_for_terminal(error.path) + ": ";
   if (error.offset) text += fmt::format("offset {}: ", *error.offset);
-  text += error.message;
+  text += escape_for_terminal(error.message);
   text += fmt::format(" [{}]", code_name(error.code));
   return text;
 }

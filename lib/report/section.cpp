@@ -42,10 +42,11 @@ void SectionWriter::begin() {
 void SectionWriter::field(std::string_view label, std::string_view value, Style style) {
   if (value.empty()) return;
   begin();
-  const std::size_t width = display_width(label);
+  const std::string shown = escape_for_terminal(label);
+  const std::size_t width = display_width(shown);
   const std::string padding(width + 2 <= kLabelWidth ? kLabelWidth - width : 2, ' ');
   sink_.write(
-      fmt::format("  {}{}{}\n", label, padding, look_.palette.paint(escape_for_terminal(value), style)));
+      fmt::format("  {}{}{}\n", shown, padding, look_.palette.paint(escape_for_terminal(value), style)));
 }
 
 void SectionWriter::prose(std::string_view label, std::string_view value, Style style) {

@@ -20,10 +20,11 @@ TEST_SUITE("base/error") {
     CHECK(code_name(ErrorCode::kLimitMemory) == "limit.memory");
   }
 
-  TEST_CASE("a description leaves out what isn't known and escapes the path") {
+  TEST_CASE("a description leaves out what isn't known and escapes path and message") {
     CHECK(describe({ErrorCode::kIo, "broken", {}, {}, {}}) == "broken [io.error]");
     CHECK(describe({ErrorCode::kTruncated, "ends early", "a\x1b/b", 7, "hint"}) ==
           "a\\x1b/b: offset 7: ends early [data.truncated]");
+    CHECK(describe({ErrorCode::kMalformed, "class \x1b[31m", {}, {}, {}}) == "class \\x1b[31m [data.malformed]");
   }
 
   TEST_CASE("system errors") {
