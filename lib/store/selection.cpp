@@ -43,6 +43,12 @@ Expected<Selection> select_path(FileSystem& fs, const Environment& environment, 
   add_entries(*selection.source, selection);
   const CacheSet& set = selection.source->cache();
   if (!selection.entries.empty() || !set.scope_is_file) return selection;
+  // A link, a FIFO, a damaged packing file: why it gives no entries.
+  if (!selection.skipped.empty()) {
+    Error error = std::move(selection.skipped.front().error);
+    error.path = path;
+    return tl::unexpected(std::move(error));
+  }
   const ArtifactKind kind = set.roots[0].role == RootRole::kSingleFile
                                 ? set.single_file_kind
                                 : classify(set.roots[0].role, set.scope).kind;
