@@ -7,6 +7,7 @@
 #include "commands/progress.h"
 #include "report/list_report.h"
 #include "store/listing.h"
+#include "store/skipped.h"
 
 namespace cachetool::commands {
 namespace {
@@ -92,7 +93,9 @@ ExitCode list(const Options& options, Context& context) {
   } else {
     report::write_list(context.out, report, format_of(options.common), look);
   }
-  ExitCode code = report_skipped(context, cache, listing->skipped, form);
+  std::vector<store::Skipped> skipped = listing->skipped;
+  if (references) store::add_skipped(skipped, store::skipped_besides_entries(*references));
+  ExitCode code = report_skipped(context, cache, skipped, form);
   if (listing->totals.damaged != 0) code = merge(code, ExitCode::kFindings);
   if (listing->totals.unreadable != 0) code = merge(code, ExitCode::kIncomplete);
   return code;
@@ -103,14 +106,14 @@ ExitCode list(const Options& options, Context& context) {
 void add_list(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("list", "List the entries of a cache");
-  command->add_option("DIR", options->directory, "The cache, or a part of it")->type_name("");
+  command->add_option("DIR", options->directory, "The cache, or a part of it")
+      ->check(not_empty("an empty path names no cache"))
+      ->type_name("");
   command->add_option("--kind", options->kind, "Only entries of this kind: fxgraph or aotautograd")
       ->check(CLI::IsMember({"fxgraph", "aotautograd", "fx", "aot"}))
       ->type_name("KIND");
   command->add_option("--filter", options->filter, "Only entries for which this holds (see below)")
-      ->check([](const std::string& text) {
-        return text.empty() ? std::string("the filter is empty") : std::string();
-      })
+      ->check(not_empty("the filter is empty"))
       ->type_name("FILTER");
   command->add_option("--sort", options->sort, "key, age, size, time, held, device, name or torch")
       ->check(CLI::IsMember({"key", "age", "size", "time", "held", "device", "name", "torch"}))

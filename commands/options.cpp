@@ -1,15 +1,23 @@
 #include "commands/options.h"
 
 #include <CLI/CLI.hpp>
+#include <utility>
 
 #include "base/units.h"
 
 namespace cachetool::commands {
 
+std::function<std::string(const std::string&)> not_empty(std::string problem) {
+  return [problem = std::move(problem)](const std::string& text) {
+    return text.empty() ? problem : std::string();
+  };
+}
+
 void add_common_options(CLI::App& command, CommonOptions& options, OffersCsv csv) {
   command
       .add_option("--cache-dir", options.cache_dir,
                   "The cache; default: $TORCHINDUCTOR_CACHE_DIR, else torch's own for this user")
+      ->check(not_empty("an empty path names no cache"))
       ->type_name("DIR");
   auto* json = command.add_flag("--json", options.json, "One JSON document");
   auto* jsonl = command.add_flag("--jsonl", options.jsonl, "JSON, one line for each item")->excludes(json);

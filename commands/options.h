@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "commands/context.h"
@@ -29,6 +30,10 @@ struct CommonOptions {
 
 /// Whether a command writes rows, which --csv is for.
 enum class OffersCsv : bool { kNo, kYes };
+
+/// A check that refuses the empty text with `problem`: a variable that isn't set must not stand for the
+/// default.
+std::function<std::string(const std::string&)> not_empty(std::string problem);
 
 /// Defines them on `command`.
 void add_common_options(CLI::App& command, CommonOptions& options, OffersCsv csv = OffersCsv::kNo);

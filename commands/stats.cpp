@@ -57,7 +57,9 @@ ExitCode stats(const Options& options, Context& context) {
 void add_stats(CLI::App& app, Invocation& invocation) {
   auto options = std::make_shared<Options>();
   CLI::App* command = app.add_subcommand("stats", "Sum up what a cache holds");
-  command->add_option("DIR", options->directory, "The cache, or a part of it")->type_name("");
+  command->add_option("DIR", options->directory, "The cache, or a part of it")
+      ->check(not_empty("an empty path names no cache"))
+      ->type_name("");
   add_common_options(*command, options->common);
   command->footer(kHelp);
   command->callback([options, &invocation] {

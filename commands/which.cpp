@@ -21,7 +21,8 @@ Examples:
   cachetool which /tmp/torchinductor_me/kp/ckpcffjeqhdmydlan7bkdue6by2jmxx3b4phhjcjp2anquyrieye.py
   cachetool which --cache-dir ./cache /elsewhere/ps/cpsfc4ozjaz4femgwlr2pgnvgjhuxyrcgjvkaje7iulhii2pbthx.py
 
-Exit status: 0 found (also where no entry leads to the file), 2 wrong usage, 3 the cache has nothing of that name.)";
+Exit status: 0 found (also where no entry leads to the file), 1 an entry or module is damaged, so that owners may be
+missing, 2 wrong usage, 3 the cache has nothing of that name, or something could not be read.)";
 
 struct Options {
   CommonOptions common;
@@ -65,6 +66,7 @@ ExitCode which(const Options& options, Context& context) {
         code = merge(code, report_error(context, references.error(), form));
         continue;
       }
+      code = merge(code, report_skipped(context, (*source)->cache(), references->skipped(), form));
       known = caches.emplace(root, Indexed{std::move(*source), std::move(*references)}).first;
     }
     const Indexed& cache = known->second;

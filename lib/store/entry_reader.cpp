@@ -64,7 +64,10 @@ void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Inter
     } else if (stat.error().code == ErrorCode::kVanished || stat.error().code == ErrorCode::kNotFound) {
       continue;
     } else {
-      set_problem(row, EntryState::kUnreadable, stat.error(), strings);
+      // A file that is too large or became shorter is to blame itself; all else lies on the way to it.
+      const ErrorCode code = stat.error().code;
+      const bool damaged = code == ErrorCode::kLimitSize || code == ErrorCode::kTruncated;
+      set_problem(row, damaged ? EntryState::kDamaged : EntryState::kUnreadable, stat.error(), strings);
     }
     out.rows.push_back(row);
   }

@@ -56,7 +56,9 @@ Environment Environment::of_process() {
       result.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
   std::array<char, 4096> directory{};
-  if (::getcwd(directory.data(), directory.size()) != nullptr) result.working_directory = directory.data();
+  // A directory that is gone has no name, and one out of reach is called "(unreachable)…".
+  if (::getcwd(directory.data(), directory.size()) != nullptr && directory[0] == '/')
+    result.working_directory = directory.data();
   result.uid = ::geteuid();
   result.groups.push_back(::getegid());
   std::array<gid_t, 256> groups{};
@@ -106,21 +108,25 @@ std::string default_inductor_root(FileSystem& fs, const Environment& environment
 std::string absolute_path(const Environment& environment, std::string_view path) {
   const std::string whole =
       path.starts_with('/') ? std::string(path) : join_path(environment.working_directory, path);
+  const bool rooted = whole.starts_with('/');
   std::vector<std::string_view> kept;
   for (const std::string_view component : split_path(whole)) {
     if (component == ".") continue;
     if (component != "..") {
       kept.push_back(component);
-    } else if (!kept.empty()) {
+    } else if (!kept.empty() && kept.back() != "..") {
       kept.pop_back();
+    } else if (!rooted) {
+      kept.push_back(component);
     }
   }
   std::string result;
   for (const std::string_view component : kept) {
-    result += '/';
+    if (rooted || !result.empty()) result += '/';
     result += component;
   }
-  return result.empty() ? "/" : result;
+  if (result.empty()) return rooted ? "/" : ".";
+  return result;
 }
 
 }  // namespace cachetool::store

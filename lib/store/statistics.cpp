@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "store/skipped.h"
 #include "store/words.h"
 #include "torch/release.h"
 
@@ -122,6 +123,9 @@ Expected<Statistics> make_statistics(FileSystem& fs, Source& source, ThreadPool&
   const auto references = ReferenceIndex::build(source, pool);
   if (!references) return tl::unexpected(references.error());
   add_references(*references, statistics);
+  // The walk sees what can't be listed or stat'ed; what can't be opened only shows when it is read.
+  add_skipped(statistics.skipped, listing->skipped);
+  add_skipped(statistics.skipped, skipped_besides_entries(*references));
   return statistics;
 }
 

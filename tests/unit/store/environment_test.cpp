@@ -18,6 +18,15 @@ TEST_SUITE("store/environment") {
     CHECK(absolute_path(environment, "") == "/work");
   }
 
+  TEST_CASE("where the working directory has no name, relative paths stay as they are") {
+    Environment environment = plain_environment();
+    environment.working_directory.clear();
+    CHECK(absolute_path(environment, "a/./b/..") == "a");
+    CHECK(absolute_path(environment, ".") == ".");
+    CHECK(absolute_path(environment, "../a/../../b") == "../../b");
+    CHECK(absolute_path(environment, "/x/../../y") == "/y");
+  }
+
   TEST_CASE("the user's name comes from the first variable that isn't empty, then passwd, then the uid") {
     Environment environment = plain_environment();
     CHECK(cache_user_name(environment) == "ada");
