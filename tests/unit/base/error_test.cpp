@@ -24,7 +24,8 @@ TEST_SUITE("base/error") {
     CHECK(describe({ErrorCode::kIo, "broken", {}, {}, {}}) == "broken [io.error]");
     CHECK(describe({ErrorCode::kTruncated, "ends early", "a\x1b/b", 7, "hint"}) ==
           "a\\x1b/b: offset 7: ends early [data.truncated]");
-    CHECK(describe({ErrorCode::kMalformed, "class \x1b[31m", {}, {}, {}}) == "class \\x1b[31m [data.malformed]");
+    CHECK(describe({ErrorCode::kMalformed, "class \x1b[31m", {}, {}, {}}) ==
+          "class \\x1b[31m [data.malformed]");
   }
 
   TEST_CASE("system errors") {

@@ -14,6 +14,6 @@ TEST_CASE("every part of a section is escaped, names of fields too") {
   sections.text("li\x7fne");
   CHECK(sink.take() ==
         "ti\\x1btle\n"
-        "  na\\x1bme       val\\x07ue\n"
+        "  na\\x1bme        val\\x07ue\n"
         "  li\\x7fne\n");
 }
