@@ -29,13 +29,19 @@ struct Options {
   std::vector<std::string> paths;
 };
 
-// The cache around `path`, unless --cache-dir names one or the path lies in none.
+// The cache around `path`, unless --cache-dir names one or nothing is there.
 Expected<std::unique_ptr<store::Source>> cache_around(Context& context, const CommonOptions& options,
                                                       const std::string& path) {
   if (options.cache_dir.empty()) {
     auto cache = store::resolve_cache(context.files, context.environment, path);
     if (cache && cache->roots[0].role != store::RootRole::kSingleFile) {
       return store::make_directory_source(context.files, std::move(*cache));
+    }
+    if (cache) {
+      return fail(ErrorCode::kNotFound,
+                  "lies in no cache, so no entry leads to it; by its content: " +
+                      std::string(store::kind_title(cache->single_file_kind)),
+                  path, {}, "'cachetool list' and 'cachetool show' take such a file, where it holds entries");
     }
   }
   return open_cache(context, options);

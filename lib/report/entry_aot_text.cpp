@@ -113,7 +113,7 @@ void write_metadata(SectionWriter& sections, const AotAutogradEntry& entry) {
     sections.field("donated", count_of(metadata.bw_donated_idxs));
     sections.field("static inputs", count_of(metadata.static_input_indices));
     sections.field("output aliases", number(metadata.num_outputs_aliased));
-    sections.field("mutated inputs", count_of(metadata.mutated_inp_runtime_indices));
+    sections.field("runtime mutated", count_of(metadata.mutated_inp_runtime_indices));
     if (metadata.subclass_inputs != 0)
       sections.field("subclass inputs", std::to_string(metadata.subclass_inputs));
     if (metadata.dynamic_outputs) sections.field("dynamic output", *metadata.dynamic_outputs ? "yes" : "no");

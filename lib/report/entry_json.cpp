@@ -62,6 +62,14 @@ void write_references(JsonWriter& json, const EntryReport& report) {
   json.end_array();
 }
 
+// Real entries write far fewer values than they have bytes; sharing can make them unfold without end.
+torch::JsonValueOptions value_options(const store::OpenedEntry& entry, Strings strings) {
+  torch::JsonValueOptions options;
+  options.full_strings = strings == Strings::kFull;
+  options.max_nodes += entry.bytes;
+  return options;
+}
+
 }  // namespace
 
 std::string release_family(const torch::Release& release) {
@@ -72,8 +80,7 @@ std::string release_family(const torch::Release& release) {
 
 void write_entry_item(JsonWriter& json, const EntryReport& report, Strings strings) {
   const store::OpenedEntry& entry = report.entry;
-  torch::JsonValueOptions options;
-  options.full_strings = strings == Strings::kFull;
+  const torch::JsonValueOptions options = value_options(entry, strings);
   const auto text_or_null = [&](std::string_view name, std::string_view text) {
     json.key(name);
     text.empty() ? json.null() : json.string(text);
@@ -96,8 +103,7 @@ void write_entry_item(JsonWriter& json, const EntryReport& report, Strings strin
 
 std::optional<std::string> field_json(const store::OpenedEntry& entry, const JsonPath& path,
                                       Strings strings) {
-  torch::JsonValueOptions options;
-  options.full_strings = strings == Strings::kFull;
+  const torch::JsonValueOptions options = value_options(entry, strings);
   JsonPathSink sink(path);
   JsonWriter json(sink);
   write_root(json, entry, options);

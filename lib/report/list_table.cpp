@@ -117,7 +117,12 @@ std::string totals_line(const ListReport& report, const Look& look) {
   const store::ListingTotals& totals = report.listing.totals;
   std::string line = counted(totals.entries, "entry", "entries");
   // Which cache was looked into is what an empty answer leaves open.
-  if (totals.entries == 0) return line + " in " + escape_for_terminal(report.cache.roots[0].path);
+  if (totals.entries == 0) {
+    line += " in " + escape_for_terminal(report.cache.roots[0].path);
+    if (report.cache.roots[0].role == store::RootRole::kTriton)
+      line += ", a Triton cache: 'cachetool stats' tells of its kernels";
+    return line;
+  }
   line += fmt::format(" ({}, {}), {}", counted(totals.fx_graphs, "FX graph", "FX graphs"),
                       counted(totals.aot_entries, "AOTAutograd entry", "AOTAutograd entries"),
                       look.size(totals.bytes));

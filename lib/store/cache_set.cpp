@@ -193,7 +193,11 @@ void add_triton_root(FileSystem& fs, const Environment& environment, CacheSet& s
   std::string path = absolute_path(environment, *value);
   if (is_within(set.roots[0].path, path)) return;
   auto directory = fs.open_root(path);
-  if (directory) set.roots.push_back(make_root(RootRole::kTriton, std::move(path), std::move(*directory)));
+  if (!directory) return;
+  // A variable that names something else by mistake (a home, a disk) must not make that a part of the cache.
+  const auto role = recognise_root(fs, **directory);
+  if (!role || *role != RootRole::kTriton) return;
+  set.roots.push_back(make_root(RootRole::kTriton, std::move(path), std::move(*directory)));
 }
 
 }  // namespace

@@ -26,6 +26,19 @@ void add_entries(Source& source, Selection& selection) {
   }
 }
 
+// One entry of a file that packs entries, as listings write it: `FILE!inductor/KEY`. `member` begins with
+// '!'.
+Expected<Selection> select_member(FileSystem& fs, const Environment& environment, std::string_view file,
+                                  std::string_view member) {
+  auto selection = select_path(fs, environment, file);
+  if (!selection) return selection;
+  const CacheSet& set = selection->source->cache();
+  std::erase_if(selection->entries,
+                [&](const EntryRef& entry) { return !entry_path(set, entry).ends_with(member); });
+  if (!selection->entries.empty()) return selection;
+  return fail(ErrorCode::kNoSuchKey, "the file packs no such entry", std::string(file) + std::string(member));
+}
+
 }  // namespace
 
 bool names_path(FileSystem& fs, const Environment& environment, std::string_view argument) {
@@ -37,6 +50,9 @@ bool names_path(FileSystem& fs, const Environment& environment, std::string_view
 
 Expected<Selection> select_path(FileSystem& fs, const Environment& environment, std::string_view path) {
   auto cache = resolve_cache(fs, environment, path);
+  const std::size_t mark = path.rfind('!');
+  if (!cache && cache.error().code == ErrorCode::kNotFound && mark != std::string_view::npos)
+    return select_member(fs, environment, path.substr(0, mark), path.substr(mark));
   if (!cache) return tl::unexpected(cache.error());
   Selection selection;
   selection.source = make_directory_source(fs, std::move(*cache));

@@ -26,7 +26,7 @@ struct Selection {
 bool names_path(FileSystem& fs, const Environment& environment, std::string_view argument);
 
 /// The entries at or below a path: an entry's file, a key's directory, a cache, a file that packs entries, or
-/// a copy of an entry anywhere.
+/// a copy of an entry anywhere; `FILE!inductor/KEY` for one entry of a file that packs several.
 Expected<Selection> select_path(FileSystem& fs, const Environment& environment, std::string_view path);
 
 /// The entries that `KEY`, `KEY/LEAF` or a prefix names in `source`. See store::lookup.

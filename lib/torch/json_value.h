@@ -11,8 +11,8 @@ struct JsonValueOptions {
   bool full_strings = false;  ///< else strings over 4 KiB become {"$string": bytes, "sha256", "head"}
   /// Values, and pages of 4 KiB of text and bytes, that are written before {"$limit": …} stands for the rest:
   /// shared nodes unfold.
-  std::uint64_t max_nodes = 10'000'000;
-  std::uint32_t max_depth = 1000;
+  std::uint64_t max_nodes = 1'000'000;
+  std::uint32_t max_depth = 250;  ///< what common JSON readers still take
 };
 
 /// Writes a decoded value the one way that cachetool writes values (docs/formats.md, "JSON values"):

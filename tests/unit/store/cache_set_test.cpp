@@ -145,6 +145,13 @@ TEST_SUITE("store/cache_set") {
     CHECK(custom->roots[1].role == RootRole::kTriton);
     CHECK(custom->roots[2].role == RootRole::kPrecompiledHeaders);
     CHECK(custom->roots[2].companion);
+
+    // What holds no Triton kernels is no part of the cache, whatever the variable says.
+    environment.variables["TRITON_CACHE_DIR"] = "/work";
+    const auto mistaken = resolve_cache(fs, environment, std::nullopt);
+    REQUIRE(mistaken);
+    REQUIRE(mistaken->roots.size() == 2);
+    CHECK(mistaken->roots[1].role == RootRole::kPrecompiledHeaders);
   }
 
   TEST_CASE("entries are looked for in nested roots too") {

@@ -151,7 +151,7 @@ TEST_CASE("cycles and limits end") {
   for (int i = 0; i < 5000; ++i) deep += "(";
   deep += "N";
   for (int i = 0; i < 5000; ++i) deep += "l";
-  CHECK(json_of(deep).find(R"({"$limit": 1000})") != std::string::npos);
+  CHECK(json_of(deep).find(R"({"$limit": 250})") != std::string::npos);
 }
 
 TEST_SUITE_END();
