@@ -9,7 +9,7 @@
 namespace cachetool {
 namespace {
 
-/// The items between work and delivery, as a ring of `window` slots. Lives on the caller's stack, so nothing
+/// The batches between work and delivery, as a ring of slots. Lives on the caller's stack, so nothing
 /// may return before every task that was handed out has let go of it.
 class Window {
  public:
@@ -27,7 +27,7 @@ class Window {
     --outstanding_;
   }
 
-  /// The task for item `index`, on a worker. Skips the work once it is pointless.
+  /// The task for batch `index`, on a worker. Skips the work once it is pointless.
   void run(std::size_t index, const std::function<void(std::size_t)>& work) {
     std::exception_ptr error;
     if (!stopped()) {
@@ -45,7 +45,7 @@ class Window {
     changed_.notify_all();
   }
 
-  /// Waits for item `index` and frees its slot; rethrows what any item's work threw.
+  /// Waits for batch `index` and frees its slot; rethrows what any item's work threw.
   void take(std::size_t index) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return error_ || ready_[index % ready_.size()]; });
@@ -80,20 +80,29 @@ void ordered_parallel(ThreadPool& pool, std::size_t count, std::size_t window,
                       const std::function<void(std::size_t)>& work,
                       const std::function<bool(std::size_t)>& deliver) {
   if (count == 0) return;
-  Window items(std::clamp<std::size_t>(window, 1, count));
+  // Neighbours go out together where the window is wide, so that waking a thread costs once for all of them.
+  const std::size_t batch = std::clamp<std::size_t>(window / 16, 1, 16);
+  const std::size_t batches = (count + batch - 1) / batch;
+  const auto end_of = [&](std::size_t index) { return std::min(count, (index + 1) * batch); };
+  const std::function<void(std::size_t)> work_batch = [&](std::size_t index) {
+    for (std::size_t i = index * batch; i < end_of(index); ++i) work(i);
+  };
+  Window items(std::clamp<std::size_t>(window / batch, 1, batches));
   std::size_t submitted = 0;
-  for (std::size_t delivered = 0; delivered < count; ++delivered) {
-    for (; submitted < count && submitted - delivered < items.size(); ++submitted) {
+  for (std::size_t taken = 0; taken < batches; ++taken) {
+    for (; submitted < batches && submitted - taken < items.size(); ++submitted) {
       items.handed_out();
       try {
-        pool.submit([&items, &work, index = submitted] { items.run(index, work); });
+        pool.submit([&items, &work_batch, index = submitted] { items.run(index, work_batch); });
       } catch (...) {
         items.not_handed_out();
         throw;
       }
     }
-    items.take(delivered);
-    if (!deliver(delivered)) return;
+    items.take(taken);
+    for (std::size_t i = taken * batch; i < end_of(taken); ++i) {
+      if (!deliver(i)) return;
+    }
   }
 }
 
