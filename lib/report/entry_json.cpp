@@ -7,7 +7,7 @@ namespace {
 void write_release(JsonWriter& json, const torch::Release& release) {
   json.key("release");
   json.begin_object();
-  json.member("family", release_family(release));
+  json.member("family", torch::family_range(release.first, release.last));
   json.key("exact");
   release.exact.empty() ? json.null() : json.string(release.exact);
   json.member("evidence", release.evidence);
@@ -71,12 +71,6 @@ torch::JsonValueOptions value_options(const store::OpenedEntry& entry, Strings s
 }
 
 }  // namespace
-
-std::string release_family(const torch::Release& release) {
-  std::string family(torch::family_name(release.first));
-  if (release.last != release.first) family += " to " + std::string(torch::family_name(release.last));
-  return family;
-}
 
 void write_entry_item(JsonWriter& json, const EntryReport& report, Strings strings) {
   const store::OpenedEntry& entry = report.entry;

@@ -26,9 +26,6 @@ struct EntryReport {
 /// Strings over 4 KiB: as length and hash, or whole.
 enum class Strings : bool { kShortened, kFull };
 
-/// "2.9", "2.10 to 2.12" or "unknown": the family that the entry's fields speak for.
-std::string release_family(const torch::Release& release);
-
 /// Writes the entry as an object with exactly the members of an item of cachetool.entry/1.
 void write_entry_item(JsonWriter& json, const EntryReport& report, Strings strings);
 

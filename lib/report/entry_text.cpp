@@ -9,7 +9,7 @@ namespace cachetool::report {
 namespace {
 
 std::string release_text(const torch::Release& release) {
-  std::string text = release.exact.empty() ? release_family(release) : release.exact;
+  std::string text = release.exact.empty() ? torch::family_range(release.first, release.last) : release.exact;
   if (!release.evidence.empty()) text += " (" + release.evidence + ")";
   return text;
 }

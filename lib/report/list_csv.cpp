@@ -47,8 +47,9 @@ void write_list_csv(OutputSink& sink, const ListReport& report) {
     const torch::EntrySummary& summary = row.summary;
     const bool ok = row.state == store::EntryState::kOk;
     const bool unread = row.state == store::EntryState::kUnreadable;
-    const std::string release = summary.exact_release != 0 ? text(summary.exact_release)
-                                                           : std::string(torch::family_name(summary.family));
+    const std::string release = summary.exact_release != 0
+                                    ? text(summary.exact_release)
+                                    : torch::family_range(summary.family, summary.family_last);
     csv.record({std::string(store::kind_word(summary.kind)),
                 summary.key.str(),
                 store::leaf_name(row, report.strings),

@@ -34,7 +34,7 @@ void write_content(JsonWriter& json, const ListReport& report, const torch::Entr
   text_or_null(json, "class", strings.text(summary.class_name));
   json.key("release");
   json.begin_object();
-  json.member("family", torch::family_name(summary.family));
+  json.member("family", torch::family_range(summary.family, summary.family_last));
   text_or_null(json, "exact", strings.text(summary.exact_release));
   json.end_object();
   json.member("role", store::role_word(summary));

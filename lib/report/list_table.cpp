@@ -74,7 +74,7 @@ std::string cudagraphs_text(const torch::EntrySummary& summary) {
 // The build behind the '+' of an exact release only where names are in full.
 std::string torch_text(const ListReport& report, const EntryRow& row, const Look& look) {
   const std::string_view exact = report.strings.text(row.summary.exact_release);
-  if (exact.empty()) return std::string(torch::family_name(row.summary.family));
+  if (exact.empty()) return torch::family_range(row.summary.family, row.summary.family_last);
   return std::string(look.names == Names::kFull ? exact : exact.substr(0, exact.find('+')));
 }
 

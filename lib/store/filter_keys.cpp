@@ -30,7 +30,12 @@ Texts devices(const EntryRow& row, const Interner& strings) {
 
 // "2.9" and "2.9.1" both name the release.
 Texts releases(const EntryRow& row, const Interner& strings) {
-  Texts texts = one(torch::family_name(row.summary.family));
+  // Where the fields fit several releases it may be any of them.
+  Texts texts;
+  for (auto family = row.summary.family; family <= row.summary.family_last;
+       family = static_cast<torch::ReleaseFamily>(static_cast<int>(family) + 1)) {
+    texts.emplace_back(torch::family_name(family));
+  }
   const std::string_view exact = strings.text(row.summary.exact_release);
   if (!exact.empty()) texts.emplace_back(exact);
   return texts;

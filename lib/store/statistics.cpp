@@ -77,7 +77,8 @@ void add_entries(const Listing& listing, const Interner& strings, Statistics& st
     for (const std::string& device : devices_of(row.summary, strings))
       count_entry(statistics.devices[device], row);
     const std::string_view exact = strings.text(row.summary.exact_release);
-    const std::string release(exact.empty() ? torch::family_name(row.summary.family) : exact);
+    const std::string release =
+        exact.empty() ? torch::family_range(row.summary.family, row.summary.family_last) : std::string(exact);
     count_entry(statistics.releases[release], row);
   }
 }

@@ -20,6 +20,7 @@ struct Sample {
     row.summary.device_indices = strings.intern("1");
     row.summary.operators = strings.intern("addmm, relu");
     row.summary.family = torch::ReleaseFamily::k2_9;
+    row.summary.family_last = torch::ReleaseFamily::k2_9;
     row.summary.exact_release = strings.intern("2.9.1");
     row.summary.class_name = strings.intern("torch._inductor.output_code.CompiledFxGraph");
     row.summary.constants = 3;
@@ -36,6 +37,17 @@ struct Sample {
 };
 
 }  // namespace
+
+TEST_CASE("an entry whose fields fit two releases may be of either") {
+  Sample sample;
+  sample.row.summary.family = torch::ReleaseFamily::k2_10;
+  sample.row.summary.family_last = torch::ReleaseFamily::k2_11;
+  sample.row.summary.exact_release = 0;
+  CHECK(sample.passes("torch=2.10"));
+  CHECK(sample.passes("torch=2.11"));
+  CHECK_FALSE(sample.passes("torch=2.9"));
+  CHECK_FALSE(sample.passes("torch=2.12"));
+}
 
 TEST_CASE("each comparison holds where it should") {
   const Sample sample;
