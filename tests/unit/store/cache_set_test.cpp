@@ -133,21 +133,21 @@ TEST_SUITE("store/cache_set") {
     CHECK(fallback->origin == CacheOrigin::kDefault);
     CHECK(fallback->roots.size() == 1);
 
-    fs.add_file("/work/mine/" + shard_file(kModule, "py"), "");
+    fs.add_file("/here/mine/" + shard_file(kModule, "py"), "");
     fs.add_file("/elsewhere/" + repeated('A', 52) + "/add.json", "{}");
     environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "mine";
     environment.variables["TRITON_CACHE_DIR"] = "/elsewhere";
     const auto custom = resolve_cache(fs, environment, std::nullopt);
     REQUIRE(custom);
     CHECK(custom->origin == CacheOrigin::kEnvironment);
-    CHECK(custom->roots[0].path == "/work/mine");
+    CHECK(custom->roots[0].path == "/here/mine");
     REQUIRE(custom->roots.size() == 3);
     CHECK(custom->roots[1].role == RootRole::kTriton);
     CHECK(custom->roots[2].role == RootRole::kPrecompiledHeaders);
     CHECK(custom->roots[2].companion);
 
     // What holds no Triton kernels is no part of the cache, whatever the variable says.
-    environment.variables["TRITON_CACHE_DIR"] = "/work";
+    environment.variables["TRITON_CACHE_DIR"] = "/here";
     const auto mistaken = resolve_cache(fs, environment, std::nullopt);
     REQUIRE(mistaken);
     REQUIRE(mistaken->roots.size() == 2);

@@ -11,11 +11,11 @@ using namespace store_tests;
 TEST_SUITE("store/environment") {
   TEST_CASE("paths are made absolute in the text") {
     const Environment environment = plain_environment();
-    CHECK(absolute_path(environment, "a/b") == "/work/a/b");
-    CHECK(absolute_path(environment, "./a//b/../c/") == "/work/a/c");
+    CHECK(absolute_path(environment, "a/b") == "/here/a/b");
+    CHECK(absolute_path(environment, "./a//b/../c/") == "/here/a/c");
     CHECK(absolute_path(environment, "/x/./y") == "/x/y");
     CHECK(absolute_path(environment, "../../..") == "/");
-    CHECK(absolute_path(environment, "") == "/work");
+    CHECK(absolute_path(environment, "") == "/here");
   }
 
   TEST_CASE("where the working directory has no name, relative paths stay as they are") {

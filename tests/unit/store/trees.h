@@ -29,7 +29,7 @@ inline std::string shard_file(const std::string& stem, const std::string& suffix
 /// An environment in which nothing points anywhere.
 inline cachetool::store::Environment plain_environment() {
   cachetool::store::Environment environment;
-  environment.working_directory = "/work";
+  environment.working_directory = "/here";
   environment.uid = 1000;
   environment.groups = {1000};
   environment.passwd_name = "ada";
