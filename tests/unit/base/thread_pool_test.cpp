@@ -110,8 +110,27 @@ TEST_SUITE("base/ordered_parallel") {
     CHECK(delivered == expected);
   }
 
+  TEST_CASE("wide windows hand out batches: still in order, each item once, a last batch that is not full") {
+    for (const std::size_t window : {std::size_t{40}, std::size_t{250}, std::size_t{1000}}) {
+      ThreadPool pool(4);
+      std::vector<std::atomic<int>> worked(303);
+      std::vector<std::size_t> delivered;
+      ordered_parallel(
+          pool, worked.size(), window, [&](std::size_t i) { ++worked[i]; },
+          [&](std::size_t i) {
+            CHECK(worked[i] == 1);
+            delivered.push_back(i);
+            return true;
+          });
+      std::vector<std::size_t> expected(worked.size());
+      std::iota(expected.begin(), expected.end(), std::size_t{0});
+      CHECK(delivered == expected);
+    }
+  }
+
   TEST_CASE("no more than `window` items are under way") {
-    for (const std::size_t window : {std::size_t{0}, std::size_t{1}, std::size_t{5}}) {
+    for (const std::size_t window :
+         {std::size_t{0}, std::size_t{1}, std::size_t{5}, std::size_t{40}, std::size_t{70}}) {
       ThreadPool pool(4);
       std::atomic<std::size_t> begun = 0;
       std::atomic<std::size_t> most = 0;
