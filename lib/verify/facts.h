@@ -1,0 +1,112 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "store/entry_links.h"
+#include "torch/entry_summary.h"
+#include "torch/key.h"
+
+namespace cachetool::verify {
+
+// What is kept of a file once it was read, for the checks that compare files with each other. Owns
+// everything; texts are kept as hashes. Each file has at most one of these.
+
+/// One kernel directory that an entry carries along. torch/_inductor/triton_bundler.py:
+/// TritonKernelArtifacts.
+struct BundledKernelFacts {
+  std::string directory;           ///< kernel_hash
+  std::vector<std::string> files;  ///< names, sorted
+};
+
+/// One statically launched kernel of a bundle. torch/_inductor/triton_bundler.py:
+/// StaticallyLaunchedAutotuner.
+struct StaticKernelFacts {
+  std::string autotuner;    ///< kernel_name of the autotuner that holds it
+  std::string kernel;       ///< name of the kernel: `<name>.cubin` is what it loads
+  std::string hash;         ///< of the compiled kernel, hexadecimal: stands for a directory's name
+  bool has_binary = false;  ///< carries the binary itself (cubin_raw)
+};
+
+/// One compiled graph.
+struct GraphFacts {
+  store::GraphLinks links;
+  std::optional<torch::HashName> source;  ///< B(source_code), not stripped: what the wrapper file must hold
+  bool has_bundle = false;                ///< a bundle was stored, even an empty one
+  std::vector<BundledKernelFacts> bundle;
+  std::vector<StaticKernelFacts> static_kernels;
+};
+
+/// Which FX graph entry an AOTAutograd entry needs.
+struct GraphReferenceFacts {
+  torch::HashName key;
+  /// B(fx_graph_guard_expr), which must be equal to the graph's; empty where the release stores none (2.6).
+  std::optional<torch::HashName> guards;
+  bool is_backward = false;
+};
+
+struct EntryFacts {
+  torch::EntryKind kind = torch::EntryKind::kFxGraph;
+  torch::ReleaseFamily first = torch::ReleaseFamily::kUnknown;
+  torch::ReleaseFamily last = torch::ReleaseFamily::kUnknown;
+  std::string torch_identity;  ///< see torch::torch_identity; empty before 2.8
+  torch::HashName guards;      ///< B(guards_expr), B("") without one
+  bool names_frozen_parameters = false;
+  std::vector<GraphReferenceFacts> references;  ///< of an AOTAutograd entry
+  std::vector<GraphFacts> graphs;               ///< itself; both graphs of a bundled AOTAutograd entry
+};
+
+/// A generated module.
+struct ModuleFacts {
+  torch::HashName content;        ///< B(bytes), not stripped
+  bool is_triton_kernel = false;  ///< the file defines one Triton kernel
+};
+
+/// A C++ source.
+struct CppSourceFacts {
+  torch::HashName fingerprint;  ///< see store::file_fingerprint
+  bool is_isa_probe = false;
+};
+
+/// `<kernel>.json` of a Triton directory.
+struct TritonMetadataFacts {
+  std::string kernel;  ///< its member "name"
+  std::string hash;    ///< its member "hash"
+};
+
+/// `__grp__<kernel>.json`: name of each child and the path it was written under.
+struct TritonGroupFacts {
+  std::vector<std::pair<std::string, std::string>> children;
+};
+
+/// `.best_config`.
+struct BestConfigFacts {
+  std::string triton_directory;  ///< member "triton_cache_hash"; empty where there is none (2.6)
+};
+
+/// Text of a Triton directory that names the module it was compiled from (`loc(…)`).
+struct TritonTextFacts {
+  std::optional<torch::HashName> module;
+};
+
+/// vLLM's index: the artifacts it names, and the path that each was written under.
+struct VllmIndexFacts {
+  struct Handle {
+    std::string name;      ///< artifact, or FX graph key of the classic adaptor
+    std::string path;      ///< absolute, on the machine that wrote it
+    std::string compiler;  ///< "inductor_standalone", "inductor"
+    std::int64_t piece = 0;
+  };
+  std::vector<Handle> handles;
+};
+
+using Facts =
+    std::variant<std::monostate, std::unique_ptr<EntryFacts>, ModuleFacts, CppSourceFacts,
+                 TritonMetadataFacts, TritonGroupFacts, BestConfigFacts, TritonTextFacts, VllmIndexFacts>;
+
+}  // namespace cachetool::verify
