@@ -22,6 +22,7 @@ struct Invocation {
 void add_list(CLI::App& app, Invocation& invocation);
 void add_show(CLI::App& app, Invocation& invocation);
 void add_stats(CLI::App& app, Invocation& invocation);
+void add_verify(CLI::App& app, Invocation& invocation);
 void add_which(CLI::App& app, Invocation& invocation);
 
 }  // namespace cachetool::commands

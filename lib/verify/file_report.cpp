@@ -19,7 +19,9 @@ void FileReport::found(const Check& check, FindingText text, std::optional<Sever
 
 void FileReport::not_checkable(const Check& check, std::string reason) {
   Coverage::Reason& entry = coverage_[&check].not_checkable[std::move(reason)];
-  if (entry.count++ == 0) entry.first_path = path_;
+  if (entry.count++ != 0) return;
+  entry.first_root = root_;
+  entry.first_path = path_;
 }
 
 void merge_coverage(CoverageTable& to, const CoverageTable& from) {
@@ -28,7 +30,10 @@ void merge_coverage(CoverageTable& to, const CoverageTable& from) {
     sum.checked += coverage.checked;
     for (const auto& [reason, entry] : coverage.not_checkable) {
       Coverage::Reason& total = sum.not_checkable[reason];
-      if (total.count == 0) total.first_path = entry.first_path;
+      if (total.count == 0) {
+        total.first_root = entry.first_root;
+        total.first_path = entry.first_path;
+      }
       total.count += entry.count;
     }
   }

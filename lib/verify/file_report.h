@@ -15,7 +15,8 @@ namespace cachetool::verify {
 struct Coverage {
   struct Reason {
     std::uint64_t count = 0;
-    std::string first_path;  ///< below its root
+    std::uint32_t first_root = 0;
+    std::string first_path;  ///< below that root
   };
   std::uint64_t checked = 0;
   std::map<std::string, Reason> not_checkable;  ///< by reason

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "store/entry_ref.h"
 #include "store/read_limits.h"
 
 namespace cachetool::verify {
@@ -25,6 +26,8 @@ struct Options {
   const Machine* machine = nullptr;      ///< what binaries have to fit (--against); null: nothing
   /// Compile commands of C++ kernels that the user vouches for, as torch hashes them behind a source's text.
   std::vector<std::string> compile_commands;
+  /// Only these entries, and what they lead to; empty: all of the source's scope.
+  std::vector<store::EntryRef> entries;
   store::ProgressCallback progress;
 };
 
