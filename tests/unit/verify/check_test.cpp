@@ -3,8 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 using namespace cachetool;
 using namespace cachetool::verify;
@@ -20,7 +22,25 @@ constexpr std::array kRaisesOnce = {
 constexpr Check kExample{"example.broken", "an example is broken", Severity::kWarning, "mend it",
                          kRaisesOnce};
 
+/// Headings of docs/checks.md: "## group" and "### id", in order.
+std::vector<std::string> documented_headings() {
+  std::vector<std::string> headings;
+  std::ifstream file(CACHETOOL_TEST_DATA "/../../docs/checks.md");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("## ") || line.starts_with("### ")) headings.push_back(line);
+  return headings;
+}
+
 }  // namespace
+
+TEST_CASE("docs/checks.md has a section for every check, in the same order, and no other") {
+  std::vector<std::string> expected;
+  for (const CheckGroup& group : all_checks()) {
+    expected.push_back("## " + std::string(group.title));
+    for (const Check* check : group.checks) expected.push_back("### " + std::string(check->id));
+  }
+  CHECK(documented_headings() == expected);
+}
 
 TEST_CASE("the severity is that of the release, the worst of several, the check's own for an unknown one") {
   CHECK(severity_for(kExample, ReleaseFamily::k2_9, ReleaseFamily::k2_9) == Severity::kError);
