@@ -8,12 +8,13 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(LibArchive REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(Zydis CONFIG REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 
 add_library(cachetool_dependencies INTERFACE)
 target_link_libraries(cachetool_dependencies INTERFACE
   Threads::Threads OpenSSL::Crypto fmt::fmt tl::expected nlohmann_json::nlohmann_json LibArchive::LibArchive ZLIB::ZLIB
-  PkgConfig::zstd)
+  PkgConfig::zstd Zydis::Zydis)
 
 # Optional: only detected for now, used by replay on the GPU.
 find_package(CUDAToolkit QUIET)

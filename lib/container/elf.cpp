@@ -1,66 +1,25 @@
 #include "container/elf.h"
 
-#include <algorithm>
-#include <cstring>
+#include "container/elf_layout.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace cachetool::container {
 namespace {
 
 constexpr std::uint64_t kProgramSize = 56;
-constexpr std::uint64_t kSectionSize = 64;
 constexpr std::uint64_t kSymbolSize = 24;
 constexpr std::uint64_t kDynamicSize = 16;
-constexpr std::uint32_t kDynamicSection = 6;   // SHT_DYNAMIC
-constexpr std::uint32_t kNoBitsSection = 8;    // SHT_NOBITS
-constexpr std::uint32_t kDynamicSymbols = 11;  // SHT_DYNSYM
-
-/// Little-endian unsigned integer at `offset`; the caller has checked that it lies inside.
-template <class T>
-T load(std::string_view bytes, std::uint64_t offset) {
-  T value = 0;
-  for (std::size_t i = sizeof(T); i > 0; --i) {
-    value = static_cast<T>((static_cast<std::uint64_t>(value) << 8) |
-                           static_cast<unsigned char>(bytes[offset + i - 1]));
-  }
-  return value;
-}
-
-bool inside(std::string_view bytes, std::uint64_t offset, std::uint64_t size) {
-  return offset <= bytes.size() && size <= bytes.size() - offset;
-}
 
 std::uint64_t end_of(std::uint64_t offset, std::uint64_t size) {
   return size > UINT64_MAX - offset ? UINT64_MAX : offset + size;
 }
 
-struct Section {
-  std::uint32_t name = 0;
-  std::uint32_t type = 0;
-  std::uint64_t offset = 0;
-  std::uint64_t size = 0;
-  std::uint32_t link = 0;
-  std::uint64_t entry_size = 0;
-};
-
-Section load_section(std::string_view bytes, std::uint64_t at) {
-  Section section;
-  section.name = load<std::uint32_t>(bytes, at);
-  section.type = load<std::uint32_t>(bytes, at + 4);
-  section.offset = load<std::uint64_t>(bytes, at + 24);
-  section.size = load<std::uint64_t>(bytes, at + 32);
-  section.link = load<std::uint32_t>(bytes, at + 40);
-  section.entry_size = load<std::uint64_t>(bytes, at + 56);
-  return section;
-}
-
 /// A string table that lies inside the file, or an empty one.
-std::string_view table_of(std::string_view bytes, const std::vector<Section>& sections, std::uint32_t index) {
-  if (index >= sections.size()) return {};
-  const Section& section = sections[index];
-  if (section.type == kNoBitsSection || !inside(bytes, section.offset, section.size)) return {};
-  return bytes.substr(section.offset, section.size);
+std::string_view table_of(std::string_view bytes, const std::vector<ElfSection>& sections,
+                          std::uint32_t index) {
+  return index < sections.size() ? section_bytes(bytes, sections[index]) : std::string_view{};
 }
 
 std::optional<std::string_view> name_at(std::string_view table, std::uint64_t offset) {
@@ -94,33 +53,29 @@ class Reader {
     const ElfHeader& header = file_.header;
     for (std::uint64_t i = 0; i < header.program_count; ++i) {
       const std::uint64_t at = header.program_offset + i * kProgramSize;
-      if (!inside(bytes_, at, kProgramSize)) return;
-      need(load<std::uint64_t>(bytes_, at + 8), load<std::uint64_t>(bytes_, at + 32));
+      if (!lies_inside(bytes_, at, kProgramSize)) return;
+      need(load_little<std::uint64_t>(bytes_, at + 8), load_little<std::uint64_t>(bytes_, at + 32));
     }
   }
 
   Status read_sections() {
     const ElfHeader& header = file_.header;
-    if (!inside(bytes_, header.section_offset, header.section_count * kSectionSize)) return {};
-    sections_.reserve(header.section_count);
-    for (std::uint64_t i = 0; i < header.section_count; ++i) {
-      sections_.push_back(load_section(bytes_, header.section_offset + i * kSectionSize));
-      const Section& section = sections_.back();
+    sections_ = read_elf_sections_of(header, bytes_);
+    for (const ElfSection& section : sections_)
       if (section.type != kNoBitsSection && section.type != 0) need(section.offset, section.size);
-    }
     const std::string_view names = table_of(bytes_, sections_, header.section_names);
-    for (const Section& section : sections_) {
+    for (const ElfSection& section : sections_) {
       file_.sections.push_back(name_at(names, section.name).value_or(std::string_view{}));
     }
     // A file has one of each; reading only the first keeps the work linear when sections overlap.
     bool dynamic = false;
     bool symbols = false;
-    for (const Section& section : sections_) {
-      if (!inside(bytes_, section.offset, section.size)) continue;
+    for (const ElfSection& section : sections_) {
+      if (!lies_inside(bytes_, section.offset, section.size)) continue;
       if (section.type == kDynamicSection && !dynamic) {
         dynamic = true;
         if (auto done = read_dynamic(section); !done) return done;
-      } else if (section.type == kDynamicSymbols && !symbols) {
+      } else if (section.type == kDynamicSymbolsSection && !symbols) {
         symbols = true;
         if (auto done = read_symbols(section); !done) return done;
       }
@@ -128,15 +83,15 @@ class Reader {
     return {};
   }
 
-  Status read_dynamic(const Section& section) {
+  Status read_dynamic(const ElfSection& section) {
     const std::string_view names = table_of(bytes_, sections_, section.link);
     for (std::uint64_t at = 0; at + kDynamicSize <= section.size; at += kDynamicSize) {
       const std::uint64_t offset = section.offset + at;
-      const auto tag = load<std::uint64_t>(bytes_, offset);
+      const auto tag = load_little<std::uint64_t>(bytes_, offset);
       if (tag == 0) break;
       constexpr std::uint64_t kNeeded = 1, kSoname = 14, kRpath = 15, kRunpath = 29;
       if (tag != kNeeded && tag != kSoname && tag != kRpath && tag != kRunpath) continue;
-      const auto name = name_at(names, load<std::uint64_t>(bytes_, offset + 8));
+      const auto name = name_at(names, load_little<std::uint64_t>(bytes_, offset + 8));
       if (!name) return outside("a dynamic entry", offset);
       if (auto done = spend(name->size()); !done) return done;
       if (tag == kNeeded) file_.needed.push_back(*name);
@@ -146,7 +101,7 @@ class Reader {
     return {};
   }
 
-  Status read_symbols(const Section& section) {
+  Status read_symbols(const ElfSection& section) {
     const std::string_view names = table_of(bytes_, sections_, section.link);
     const std::uint64_t count = section.size / kSymbolSize;
     if (count > limits_.max_symbols) {
@@ -154,12 +109,12 @@ class Reader {
     }
     for (std::uint64_t i = 1; i < count; ++i) {  // the first is reserved
       const std::uint64_t offset = section.offset + i * kSymbolSize;
-      const auto name = name_at(names, load<std::uint32_t>(bytes_, offset));
+      const auto name = name_at(names, load_little<std::uint32_t>(bytes_, offset));
       if (!name) return outside("a dynamic symbol", offset);
       if (auto done = spend(name->size()); !done) return done;
-      const unsigned binding = load<std::uint8_t>(bytes_, offset + 4) >> 4;
+      const unsigned binding = load_little<std::uint8_t>(bytes_, offset + 4) >> 4;
       if (name->empty() || (binding != 1 && binding != 2 && binding != 10)) continue;  // global, weak, unique
-      const bool defined = load<std::uint16_t>(bytes_, offset + 6) != 0;
+      const bool defined = load_little<std::uint16_t>(bytes_, offset + 6) != 0;
       (defined ? file_.exported : file_.undefined).push_back(*name);
     }
     return {};
@@ -181,7 +136,7 @@ class Reader {
   std::string_view bytes_;
   ElfLimits limits_;
   ElfFile file_;
-  std::vector<Section> sections_;
+  std::vector<ElfSection> sections_;
   std::uint64_t steps_ = 0;
 };
 
@@ -190,7 +145,7 @@ class Reader {
 std::uint64_t ElfHeader::tables_end() const {
   std::uint64_t end = kElfHeaderSize;
   if (program_count > 0) end = std::max(end, end_of(program_offset, program_count * kProgramSize));
-  if (section_count > 0) end = std::max(end, end_of(section_offset, section_count * kSectionSize));
+  if (section_count > 0) end = std::max(end, end_of(section_offset, section_count * kElfSectionSize));
   return end;
 }
 
@@ -221,18 +176,19 @@ Expected<ElfHeader> read_elf_header(std::string_view bytes) {
     return fail(ErrorCode::kUnsupported, "an ELF file that isn't 64-bit little-endian", {}, 4);
   }
   ElfHeader header;
-  header.os_abi = load<std::uint8_t>(bytes, 7);
-  header.abi_version = load<std::uint8_t>(bytes, 8);
-  header.type = load<std::uint16_t>(bytes, 16);
-  header.machine = load<std::uint16_t>(bytes, 18);
-  header.program_offset = load<std::uint64_t>(bytes, 32);
-  header.section_offset = load<std::uint64_t>(bytes, 40);
-  header.flags = load<std::uint32_t>(bytes, 48);
-  header.program_count = load<std::uint16_t>(bytes, 56);
-  header.section_count = load<std::uint16_t>(bytes, 60);
-  header.section_names = load<std::uint16_t>(bytes, 62);
-  const bool odd_program = header.program_count > 0 && load<std::uint16_t>(bytes, 54) != kProgramSize;
-  const bool odd_section = header.section_count > 0 && load<std::uint16_t>(bytes, 58) != kSectionSize;
+  header.os_abi = load_little<std::uint8_t>(bytes, 7);
+  header.abi_version = load_little<std::uint8_t>(bytes, 8);
+  header.type = load_little<std::uint16_t>(bytes, 16);
+  header.machine = load_little<std::uint16_t>(bytes, 18);
+  header.program_offset = load_little<std::uint64_t>(bytes, 32);
+  header.section_offset = load_little<std::uint64_t>(bytes, 40);
+  header.flags = load_little<std::uint32_t>(bytes, 48);
+  header.program_count = load_little<std::uint16_t>(bytes, 56);
+  header.section_count = load_little<std::uint16_t>(bytes, 60);
+  header.section_names = load_little<std::uint16_t>(bytes, 62);
+  const bool odd_program = header.program_count > 0 && load_little<std::uint16_t>(bytes, 54) != kProgramSize;
+  const bool odd_section =
+      header.section_count > 0 && load_little<std::uint16_t>(bytes, 58) != kElfSectionSize;
   if (odd_program || odd_section) {
     return fail(ErrorCode::kMalformed, "ELF header tables of an unknown entry size", {},
                 odd_program ? 54 : 58);

@@ -6,10 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "container/cubin.h"
 #include "container/elf.h"
+#include "container/elf_dynamic.h"
 #include "container/frame.h"
 #include "container/json.h"
 #include "container/python_literal.h"
+#include "container/x86_code.h"
 #include "container/zip.h"
 
 namespace {
@@ -54,6 +57,25 @@ void literal(std::string_view text) {
 void elf(std::string_view bytes) {
   const auto file = read_elf(bytes);
   if (file && file->whole && file->expected_size > bytes.size()) std::abort();
+  const auto lies_in = [&](std::string_view part) {
+    return part.empty() ||
+           (part.data() >= bytes.data() && part.data() + part.size() <= bytes.data() + bytes.size());
+  };
+  if (const auto dynamic = read_elf_dynamic(bytes)) {
+    for (const ImportedSymbol& symbol : dynamic->imports)
+      if (!lies_in(symbol.name) || !lies_in(symbol.version) || !lies_in(symbol.library)) std::abort();
+    for (const ExportedSymbol& symbol : dynamic->exports)
+      if (!lies_in(symbol.name) || !lies_in(symbol.version)) std::abort();
+  }
+  if (const auto cubin = read_cubin(bytes)) {
+    for (const CubinKernel& kernel : cubin->kernels)
+      if (!lies_in(kernel.name) || cubin->find(kernel.name) == nullptr) std::abort();
+  }
+  if (const auto code = read_x86_code(bytes)) {
+    for (const FeatureUse& use : code->uses)
+      if (use.offset >= bytes.size() || !lies_in(use.function)) std::abort();
+    if (code->undecoded_bytes > bytes.size()) std::abort();
+  }
 }
 
 /// Also with the right CRC, which a fuzzer would hardly find.
