@@ -48,6 +48,12 @@ void Sha256Stream::update(std::string_view bytes) {
   require(EVP_DigestUpdate(impl_->context, bytes.data(), bytes.size()) == 1);
 }
 
+Sha256Stream Sha256Stream::fork() const {
+  Sha256Stream copy;
+  require(EVP_MD_CTX_copy_ex(copy.impl_->context, impl_->context) == 1);
+  return copy;
+}
+
 Sha256Digest Sha256Stream::finish() {
   Sha256Digest digest;
   unsigned int length = 0;

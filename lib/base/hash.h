@@ -24,6 +24,8 @@ class Sha256Stream {
   Sha256Stream(Sha256Stream&&) noexcept;
   Sha256Stream& operator=(Sha256Stream&&) noexcept;
   void update(std::string_view bytes);
+  /// Another stream that goes on from here.
+  Sha256Stream fork() const;
   /// The digest of everything so far; the stream can't be used afterwards.
   Sha256Digest finish();
 

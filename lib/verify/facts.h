@@ -8,9 +8,11 @@
 #include <variant>
 #include <vector>
 
+#include "base/hash.h"
 #include "store/entry_links.h"
 #include "torch/entry_summary.h"
 #include "torch/key.h"
+#include "verify/source_text.h"
 
 namespace cachetool::verify {
 
@@ -36,8 +38,8 @@ struct StaticKernelFacts {
 /// One compiled graph.
 struct GraphFacts {
   store::GraphLinks links;
-  std::optional<torch::HashName> source;  ///< B(source_code), not stripped: what the wrapper file must hold
-  bool has_bundle = false;                ///< a bundle was stored, even an empty one
+  std::optional<SourceText> source;  ///< source_code: what the wrapper file must hold
+  bool has_bundle = false;           ///< a bundle was stored, even an empty one
   std::vector<BundledKernelFacts> bundle;
   std::vector<StaticKernelFacts> static_kernels;
 };
@@ -63,7 +65,7 @@ struct EntryFacts {
 
 /// A generated module.
 struct ModuleFacts {
-  torch::HashName content;        ///< B(bytes), not stripped
+  SourceText content;
   bool is_triton_kernel = false;  ///< the file defines one Triton kernel
 };
 
@@ -71,6 +73,9 @@ struct ModuleFacts {
 struct CppSourceFacts {
   torch::HashName fingerprint;  ///< see store::file_fingerprint
   bool is_isa_probe = false;
+  /// SHA-256 over what comes before a compile command in what the file is named after: its text without white
+  /// space at its ends, and "||". Absent where the name can't be put to the test (`--quick`).
+  std::optional<Sha256Stream> named_after;
 };
 
 /// `<kernel>.json` of a Triton directory.

@@ -25,6 +25,9 @@ struct Coverage {
 /// By check; the order of the pointers never shows.
 using CoverageTable = std::map<const Check*, Coverage>;
 
+/// Adds the counts of `from` to `to`.
+void merge_coverage(CoverageTable& to, const CoverageTable& from);
+
 /// What a finding says besides its check and place.
 struct FindingText {
   std::string message;
@@ -61,6 +64,12 @@ class FileReport {
     fine(check);
   }
 
+  /// Adds what another report says: that of a part of this file, with a path such as "FILE!inductor/f…".
+  void add(FileReport part) {
+    merge_coverage(coverage_, part.coverage_);
+    for (Finding& finding : part.findings_) findings_.push_back(std::move(finding));
+  }
+
   std::uint32_t root() const { return root_; }
   const std::string& path() const { return path_; }
   const std::vector<Finding>& findings() const { return findings_; }
@@ -76,8 +85,5 @@ class FileReport {
   std::vector<Finding> findings_;
   CoverageTable coverage_;
 };
-
-/// Adds the counts of `from` to `to`.
-void merge_coverage(CoverageTable& to, const CoverageTable& from);
 
 }  // namespace cachetool::verify
