@@ -7,7 +7,7 @@ set -euo pipefail
 build_packages=(
   g++ cmake ninja-build pkg-config
   libssl-dev libfmt-dev libexpected-dev nlohmann-json3-dev libcli11-dev libarchive-dev libzstd-dev zlib1g-dev
-  libzydis-dev
+  libcereal-dev libzydis-dev
   tar zstd
 )
 # To develop: test libraries, the second compiler with its sanitizers and fuzzer, tools that check the sources.

@@ -130,7 +130,8 @@ class FileSystem {
   virtual Status remove_dir(const Directory& dir, const Name& name) = 0;
   virtual Status sync(File& file) = 0;
   virtual Status sync(const Directory& dir) = 0;
-  /// flock(2) on the file, created (empty, 0644) when missing; never waits: kLocked when somebody holds it.
+  /// flock(2) on the file, created (empty, 0644) when missing; never waits: kLocked when somebody holds it,
+  /// kUnsupported where the file system has no locks.
   virtual Expected<std::unique_ptr<Lock>> try_lock(const Directory& dir, const Name& name, LockMode mode) = 0;
 
   /// Nanoseconds since the epoch.

@@ -170,6 +170,14 @@ tl::unexpected<Error> open_failed(int number, int dir, const Name& name, FileTyp
   return failed(number, "open", name.str());
 }
 
+tl::unexpected<Error> lock_failed(int number, const Name& name) {
+  auto failure = failed(number, "lock", name.str());
+  if (number == ENOSYS || number == EOPNOTSUPP || number == ENOLCK) {
+    failure.value().code = ErrorCode::kUnsupported;
+  }
+  return failure;
+}
+
 /// Takes over `fd` after checking that it is of the type expected and on the device of its directory.
 Expected<Descriptor> checked(int fd, const PosixDirectory& dir, const Name& name, FileType expected) {
   if (fd == -1) return open_failed(errno, dir.fd.get(), name, expected);
@@ -189,8 +197,22 @@ std::optional<std::string> random_name() {
   return ".cachetool." + to_base32(bytes) + ".tmp";
 }
 
-/// A rename that fails where the target exists, for file systems without RENAME_NOREPLACE.
-int link_and_unlink(int from_dir, const char* from, int to_dir, const char* to) {
+bool is_directory(int dir, const char* name) {
+  struct stat found;
+  return ::fstatat(dir, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(found.st_mode);
+}
+
+/// A rename that fails where the target exists, for file systems without RENAME_NOREPLACE (NFS). A directory
+/// has no second name; its rename can at worst replace an empty directory that comes up meanwhile.
+int rename_without_flag(int from_dir, const char* from, int to_dir, const char* to) {
+  if (is_directory(from_dir, from)) {
+    struct stat found;
+    if (::fstatat(to_dir, to, &found, AT_SYMLINK_NOFOLLOW) == 0) {
+      errno = EEXIST;
+      return -1;
+    }
+    return ::renameat(from_dir, from, to_dir, to);
+  }
   if (::linkat(from_dir, from, to_dir, to, 0) != 0) return -1;
   return ::unlinkat(from_dir, from, 0);
 }
@@ -301,7 +323,7 @@ class PosixFileSystem final : public FileSystem {
     } else {
       result = ::renameat2(fd_of(from_dir), source, fd_of(to_dir), target, RENAME_NOREPLACE);
       if (result != 0 && (errno == EINVAL || errno == ENOSYS)) {
-        result = link_and_unlink(fd_of(from_dir), source, fd_of(to_dir), target);
+        result = rename_without_flag(fd_of(from_dir), source, fd_of(to_dir), target);
       }
     }
     return done(result, fmt::format("rename to {}", to.str()), from.str());
@@ -327,7 +349,7 @@ class PosixFileSystem final : public FileSystem {
       if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
       const int operation = (mode == LockMode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
       if (retry([&] { return ::flock(descriptor->get(), operation); }) != 0) {
-        return failed(errno, "lock", name.str());
+        return lock_failed(errno, name);
       }
       if (still_named(descriptor->get(), fd_of(dir), name)) {
         return std::make_unique<PosixLock>(std::move(*descriptor));
