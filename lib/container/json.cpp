@@ -150,10 +150,16 @@ Expected<Tree> read_json(std::string_view text, const TreeLimits& limits, NonFin
     text = prepared.text;
   }
   Handler handler(limits, std::move(prepared.replaced));
+  // The library takes a NUL for the end of the text.
+  const std::size_t nul = text.find('\0');
+  const std::string_view readable = text.substr(0, nul);
   try {
-    if (!nlohmann::json::sax_parse(text.begin(), text.end(), &handler)) {
-      return tl::unexpected<Error>(handler.error(text.size()));
+    if (!nlohmann::json::sax_parse(readable.begin(), readable.end(), &handler)) {
+      Error error = handler.error(readable.size());
+      if (error.code != ErrorCode::kTruncated || nul == std::string_view::npos)
+        return tl::unexpected<Error>(std::move(error));
     }
+    if (nul != std::string_view::npos) return fail(ErrorCode::kMalformed, "not JSON: a NUL byte", {}, nul);
   } catch (const std::exception& problem) {
     return fail(ErrorCode::kMalformed, fmt::format("not JSON: {}", problem.what()));
   }

@@ -4,28 +4,10 @@
 #include "container/json.h"
 #include "store/paths.h"
 #include "store/reference_builder.h"
+#include "store/triton_location.h"
 #include "torch/known_builds.h"
 
 namespace cachetool::store {
-namespace {
-
-// The paths are in the first lines; modules can be large.
-constexpr std::size_t kMaxLocationBytes = 64 * 1024;
-constexpr std::size_t kStemLength = 52;
-
-/// The first generated module that a text's `loc("…/c….py")` names.
-std::optional<torch::HashName> located_module(std::string_view text) {
-  text = text.substr(0, kMaxLocationBytes);
-  constexpr std::string_view kEnding = ".py\"";
-  for (std::size_t at = text.find(kEnding); at != std::string_view::npos; at = text.find(kEnding, at + 1)) {
-    if (at < kStemLength + 1 || text[at - kStemLength - 1] != '/') continue;
-    const auto hash = torch::HashName::parse(text.substr(at - kStemLength, kStemLength));
-    if (hash && hash->prefix == 'c') return hash;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
 
 void ReferenceBuilder::read_sources() {
   read_each(sources_, [&](std::size_t i, std::string_view text) {

@@ -78,10 +78,19 @@ struct CppSourceFacts {
   std::optional<Sha256Stream> named_after;
 };
 
+/// A cubin or another vendor's binary.
+struct GpuBinaryFacts {
+  std::optional<std::uint32_t> architecture;  ///< compute capability of a cubin, such as 90
+};
+
 /// `<kernel>.json` of a Triton directory.
 struct TritonMetadataFacts {
-  std::string kernel;  ///< its member "name"
-  std::string hash;    ///< its member "hash"
+  std::string kernel;                                           ///< its member "name"
+  std::string hash;                                             ///< its member "hash"
+  std::string backend;                                          ///< target.backend: "cuda", "hip"
+  std::optional<std::uint32_t> architecture;                    ///< target.arch of a CUDA kernel, such as 90
+  torch::ReleaseFamily first = torch::ReleaseFamily::kUnknown;  ///< releases that bring this Triton
+  torch::ReleaseFamily last = torch::ReleaseFamily::kUnknown;
 };
 
 /// `__grp__<kernel>.json`: name of each child and the path it was written under.
@@ -111,7 +120,7 @@ struct VllmIndexFacts {
 };
 
 using Facts =
-    std::variant<std::monostate, std::unique_ptr<EntryFacts>, ModuleFacts, CppSourceFacts,
+    std::variant<std::monostate, std::unique_ptr<EntryFacts>, ModuleFacts, CppSourceFacts, GpuBinaryFacts,
                  TritonMetadataFacts, TritonGroupFacts, BestConfigFacts, TritonTextFacts, VllmIndexFacts>;
 
 }  // namespace cachetool::verify

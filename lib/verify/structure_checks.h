@@ -7,4 +7,21 @@ namespace cachetool::verify {
 /// ELF files, cubins, JSON, zip and frames: is the file whole and of its kind.
 CheckGroup structure_checks();
 
+namespace checks {
+
+extern const Check kFileEmpty;
+extern const Check kFileTruncated;
+extern const Check kFileTrailing;
+extern const Check kFileEncoding;
+extern const Check kFileJson;
+extern const Check kFileShape;
+extern const Check kElfDamaged;
+extern const Check kElfKind;
+extern const Check kLibraryExports;
+extern const Check kBinaryName;
+extern const Check kBenchmarkName;
+extern const Check kBuildFailed;
+
+}  // namespace checks
+
 }  // namespace cachetool::verify

@@ -108,3 +108,17 @@ TEST_SUITE("container/json") {
     }
   }
 }
+
+TEST_CASE("a NUL byte is no end of the text") {
+  const auto nul_at = [](const std::string& text) {
+    const auto tree = read_json(text);
+    REQUIRE(!tree);
+    CHECK(tree.error().code == ErrorCode::kMalformed);
+    return tree.error().offset.value_or(~std::uint64_t{0});
+  };
+  using namespace std::string_literals;
+  CHECK(nul_at("{}\0\0"s) == 2);
+  CHECK(nul_at("{\0"s) == 1);
+  CHECK(nul_at("\0{}"s) == 0);
+  CHECK(nul_at("[x\0"s) == 1);
+}

@@ -1,0 +1,170 @@
+#include "verify/binary_files.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "torch/key.h"
+#include "verify/damage.h"
+#include "verify/elf_tables.h"
+#include "verify/library_exports.h"
+#include "verify/structure_checks.h"
+
+namespace cachetool::verify {
+namespace {
+
+constexpr std::uint16_t kRelocatable = 1;
+constexpr std::uint16_t kSharedType = 3;
+constexpr std::uint16_t kMachineAmdGpu = 224;
+
+bool is_gpu(std::uint16_t machine) {
+  return machine == container::kMachineCuda || machine == kMachineAmdGpu;
+}
+
+/// Judges whether an ELF file is what its place asks for.
+bool judge_kind(const FileInput& input, FileReport& report, bool fits, std::string_view wanted,
+                const container::ElfHeader& header) {
+  if (fits) {
+    report.fine(checks::kElfKind);
+    return true;
+  }
+  report_damage(input, report, checks::kElfKind,
+                fmt::format("not {}: ELF type {}, machine {}", wanted, header.type, header.machine), 16);
+  return false;
+}
+
+/// A cubin or a code object of AMD. Facts where it is one.
+Expected<Facts> check_gpu_elf(FileInput& input, FileReport& report, std::string_view suffix) {
+  auto tables = read_elf_tables(input, report);
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  if (!*tables) return Facts{};
+  const container::ElfHeader& header = (*tables)->header;
+  const bool cuda = suffix == "cubin";
+  const bool fits = header.machine == (cuda ? container::kMachineCuda : kMachineAmdGpu);
+  if (!judge_kind(input, report, fits, cuda ? "a cubin" : "an AMD code object", header)) return Facts{};
+  return GpuBinaryFacts{header.cuda_architecture()};
+}
+
+/// What is looked up in a library: the module's initialiser that Triton's helpers have; for torch any C
+/// function, since kernels, probes and candidates each have their own name.
+void judge_exports(const FileInput& input, FileReport& report, std::span<const std::string> exported) {
+  const auto is_defined = [&](std::string_view wanted) {
+    return std::find(exported.begin(), exported.end(), wanted) != exported.end();
+  };
+  const auto is_c_function = [](std::string_view name) {
+    return !name.starts_with("_Z") && name != "_init" && name != "_fini";
+  };
+  const bool is_torch =
+      input.kind() == store::ArtifactKind::kSharedObject || input.kind() == store::ArtifactKind::kEagerAoti;
+  std::string wanted = "any C function";
+  bool found = false;
+  if (is_torch) {
+    found = std::any_of(exported.begin(), exported.end(), is_c_function) &&
+            (!is_defined("kernel") || !input.name().ends_with(".main.so") || is_defined("PyInit_kernel"));
+    if (is_defined("kernel")) wanted = "PyInit_kernel";
+  } else {
+    wanted = "PyInit_" + input.name().substr(0, input.name().find('.'));
+    found = is_defined(wanted);
+  }
+  if (found) return report.fine(checks::kLibraryExports);
+  report_damage(input, report, checks::kLibraryExports, fmt::format("it doesn't define {}", wanted));
+}
+
+std::string_view suffix_of(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  return dot == std::string_view::npos ? std::string_view{} : name.substr(dot + 1);
+}
+
+/// torch/_inductor/codecache.py: write, get_hash (2.6 to 2.14): binaries by the text of Python's repr, after
+/// bytes.strip(); texts as sources.
+void judge_name(FileInput& input, FileReport& report, std::string_view bytes, bool is_text) {
+  const auto& named = input.file().hash;
+  if (!named) return report.not_checkable(checks::kBinaryName, "the file isn't named by a hash");
+  torch::HashName computed;
+  if (is_text) {
+    computed = torch::code_hash(torch::python_strip(bytes));
+  } else {
+    constexpr std::string_view kBlank = " \t\n\r\v\f";
+    const std::size_t first = bytes.find_first_not_of(kBlank);
+    const std::size_t last = bytes.find_last_not_of(kBlank);
+    if (first != std::string_view::npos) bytes = bytes.substr(first, last - first + 1);
+    computed = torch::code_hash(python_bytes_repr(bytes));
+  }
+  if (computed == *named) return report.fine(checks::kBinaryName);
+  report_damage(input, report, checks::kBinaryName,
+                fmt::format("the content's name would be {}", computed.str()));
+}
+
+}  // namespace
+
+Expected<Facts> check_shared_object(FileInput& input, FileReport& report) {
+  auto tables = read_elf_tables(input, report);
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  if (!*tables) return Facts{};
+  const container::ElfHeader& header = (*tables)->header;
+  const bool fits = header.type == kSharedType && !is_gpu(header.machine);
+  if (!judge_kind(input, report, fits, "a shared library", header)) return Facts{};
+  if (input.depth() == Depth::kQuick) return Facts{};
+  const auto exported = exported_names(input, **tables);
+  if (exported) {
+    judge_exports(input, report, *exported);
+  } else if (exported.error().code == ErrorCode::kMalformed) {
+    report_damage(input, report, checks::kElfDamaged, exported.error().message);
+  } else {
+    return tl::unexpected(exported.error());
+  }
+  return Facts{};
+}
+
+Expected<Facts> check_object_file(FileInput& input, FileReport& report) {
+  auto tables = read_elf_tables(input, report);
+  if (!tables) return tl::unexpected(std::move(tables.error()));
+  if (!*tables) return Facts{};
+  const container::ElfHeader& header = (*tables)->header;
+  judge_kind(input, report, header.type == kRelocatable && !is_gpu(header.machine), "an object file", header);
+  return Facts{};
+}
+
+Expected<Facts> check_gpu_binary(FileInput& input, FileReport& report) {
+  const std::string_view suffix = suffix_of(input.name());
+  const bool is_elf = suffix == "cubin" || suffix == "hsaco";
+  if (!is_elf && suffix != "ptx") {
+    if (input.stat().size == 0) report_damage(input, report, checks::kFileEmpty, "the file is empty");
+    return Facts{};
+  }
+  Facts facts;
+  if (is_elf) {
+    auto checked = check_gpu_elf(input, report, suffix);
+    if (!checked) return tl::unexpected(std::move(checked.error()));
+    facts = std::move(*checked);
+  } else if (input.stat().size == 0) {
+    report_damage(input, report, checks::kFileEmpty, "the file is empty");
+  }
+  if (!report.findings().empty() || input.depth() == Depth::kQuick) return facts;
+  const auto bytes = input.whole();
+  if (!bytes) return tl::unexpected(bytes.error());
+  judge_name(input, report, *bytes, !is_elf);
+  return facts;
+}
+
+Expected<Facts> check_triton_binary(FileInput& input, FileReport& report) {
+  const std::string_view suffix = suffix_of(input.name());
+  if (suffix == "cubin" || suffix == "hsaco") return check_gpu_elf(input, report, suffix);
+  if (input.stat().size == 0) report_damage(input, report, checks::kFileEmpty, "the file is empty");
+  return Facts{};
+}
+
+Expected<Facts> check_precompiled_header(FileInput& input, FileReport& report) {
+  if (input.stat().size == 0) {
+    report_damage(input, report, checks::kFileEmpty, "the file is empty");
+  } else {
+    report.fine(checks::kFileEmpty);
+  }
+  return Facts{};
+}
+
+}  // namespace cachetool::verify
