@@ -3,6 +3,7 @@
 # (default: a scratch directory, removed at the end).
 #   CACHETOOL_BUILD         build folder with a release build and CACHETOOL_BUILD_BENCH=ON (default build/bench; made when missing)
 #   CACHETOOL_TORCH_VENV    virtual environment with torch for the comparison with pickle.loads; left out without one
+#   CACHETOOL_PICKLESCAN_VENV virtual environment with picklescan for the comparison of scan; left out without one
 #   CACHETOOL_BENCH_ENTRIES size of the large cache (default 100000)
 #   CACHETOOL_BENCH_FULL    1: make the large cache from entries of all sizes (10 GB) instead of the smaller third (3 GB)
 set -eu
@@ -70,4 +71,21 @@ small=--small
 [ -d "$work/$entries" ] || python3 "$here/make_cache.py" "$work/$entries" "${sources[@]}" --entries "$entries" $small
 python3 "$here/measure.py" 5 "cachetool list=$cachetool list $work/$entries" \
   "find -printf=find $work/$entries -printf '%p %s %T@\n'" "cachetool list --jsonl=$cachetool list $work/$entries --jsonl"
+
+echo
+echo "verify of 10,000 entries, page cache warm"
+[ -d "$work/10000" ] || python3 "$here/make_cache.py" "$work/10000" "${sources[@]}" --entries 10000
+find "$work/10000" -type f -print0 >"$work/10000.files"
+python3 "$here/measure.py" 5 "cachetool verify=$cachetool verify $work/10000" \
+  "sha256sum in parallel=xargs -0 -a $work/10000.files -P $(nproc) -n 64 sha256sum"
+
+echo
+echo "scan of 10,000 entries, page cache warm"
+python3 "$here/measure.py" 5 "cachetool scan=$cachetool scan $work/10000" "cachetool verify=$cachetool verify $work/10000"
+if [ -n "${CACHETOOL_PICKLESCAN_VENV:-}" ]; then
+  python3 "$here/measure.py" 1 "cachetool scan=$cachetool scan $work/1000" \
+    "picklescan=$CACHETOOL_PICKLESCAN_VENV/bin/python $here/picklescan_bench.py $work/1000"
+else
+  echo "  not compared with picklescan: CACHETOOL_PICKLESCAN_VENV is not set"
+fi
 echo "load now $(cut -d' ' -f1-3 /proc/loadavg)"
