@@ -18,6 +18,7 @@ std::string_view environment(const char* name) {
 
 Terminal detect_terminal() {
   Terminal terminal;
+  terminal.in = isatty(STDIN_FILENO) == 1;
   terminal.out = isatty(STDOUT_FILENO) == 1;
   terminal.error = isatty(STDERR_FILENO) == 1;
   winsize size{};

@@ -7,8 +7,9 @@
 
 namespace cachetool::commands {
 
-/// What is at the other end of standard output and standard error.
+/// What is at the other end of the standard streams.
 struct Terminal {
+  bool in = false;        ///< standard input is a terminal: somebody can be asked
   bool out = false;       ///< standard output is a terminal
   bool error = false;     ///< standard error is one
   std::size_t width = 0;  ///< columns for tables; 0 where output is no terminal: lines may be long

@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "commands/commands.h"
+#include "commands/confirm.h"
 #include "commands/open_cache.h"
 #include "commands/options.h"
 #include "commands/progress.h"
 #include "commands/verify_targets.h"
 #include "report/verify_report.h"
+#include "verify/repair.h"
 
 namespace cachetool::commands {
 namespace {
@@ -31,8 +33,13 @@ Examples:
   cachetool verify fvvegf7a
   cachetool verify --json | jq '.findings[] | select(.severity == "error")'
   cachetool verify --format sarif > verify.sarif
+  cachetool verify --repair --dry-run
 
-Exit status: 0 nothing of that severity, 1 findings (see --fail-on), 2 wrong usage, 3 something could not be read.)";
+--repair moves what torch can't use and makes again into .cachetool/quarantine below the cache's root; nothing is
+deleted, and torch may run meanwhile. It asks at a terminal; elsewhere it needs --yes.
+
+Exit status: 0 nothing of that severity (or all of it was repaired), 1 findings (see --fail-on), 2 wrong usage or a
+repair that nobody confirmed, 3 something could not be read or moved.)";
 
 struct Options {
   CommonOptions common;
@@ -41,12 +48,16 @@ struct Options {
   verify::Severity fail_on = verify::Severity::kError;
   std::vector<std::string> compile_commands;
   bool sarif = false;
+  bool repair = false;
+  bool dry_run = false;
+  bool yes = false;
 };
 
 /// A cache's findings, kept until all caches were looked at.
 struct Verified {
   std::shared_ptr<store::Source> source;
   verify::Result result;
+  std::vector<verify::RootRepair> repairs;
 };
 
 /// Runs the checks over one target.
@@ -62,10 +73,76 @@ Expected<verify::Result> verify_target(const Options& options, Context& context,
   return verify::verify(context.files, *target.source, pool, how);
 }
 
-ExitCode code_of(const verify::Result& result, verify::Severity fail_on) {
-  for (const verify::Finding& finding : result.findings)
-    if (finding.severity >= fail_on) return ExitCode::kFindings;
+/// What is left of the findings once repairs are done.
+ExitCode code_of(const Verified& verified, verify::Severity fail_on) {
+  for (const verify::Finding& finding : verified.result.findings)
+    if (finding.severity >= fail_on && !verify::is_mended(finding, verified.repairs))
+      return ExitCode::kFindings;
   return ExitCode::kDone;
+}
+
+/// What became of the repairs: 3 for what couldn't be moved. What changed meanwhile, or is in use, stays.
+ExitCode code_of(const std::vector<verify::RootRepair>& repairs) {
+  ExitCode code = ExitCode::kDone;
+  for (const verify::RootRepair& repair : repairs) {
+    if (repair.failure || !repair.outcome.problems.empty()) code = ExitCode::kIncomplete;
+    for (const change::UnitOutcome& unit : repair.outcome.units)
+      if (unit.state == change::UnitState::kFailed) code = ExitCode::kIncomplete;
+  }
+  return code;
+}
+
+std::size_t planned_units(const std::list<Verified>& caches) {
+  std::size_t units = 0;
+  for (const Verified& verified : caches)
+    for (const verify::RootRepair& repair : verified.repairs) units += repair.plan.units.size();
+  return units;
+}
+
+report::VerifyReport make_report(const Options& options, const std::list<Verified>& caches) {
+  report::VerifyReport report;
+  report.depth = options.depth;
+  report.version = CACHETOOL_VERSION;
+  for (const Verified& verified : caches)
+    report.caches.push_back(
+        {verified.source->cache(), verified.result, options.repair ? &verified.repairs : nullptr});
+  return report;
+}
+
+void write_report(const Options& options, Context& context, const std::list<Verified>& caches) {
+  const report::VerifyReport report = make_report(options, caches);
+  if (options.sarif) return report::write_verify_sarif(context.out, report);
+  report::write_verify(context.out, report, format_of(options.common), look_of(options.common, context));
+}
+
+/// Moves what is planned, once somebody wants it. Writes the report: with the plan before asking, with what
+/// became of it after.
+ExitCode repair(const Options& options, Context& context, std::list<Verified>& caches) {
+  const std::size_t units = planned_units(caches);
+  const bool asks = !options.yes || options.dry_run;
+  if (asks || units == 0) write_report(options, context, caches);
+  if (units == 0 || options.dry_run) return ExitCode::kDone;
+  if (asks) {
+    const Consent consent = ask(context, "Move " + std::to_string(units) + " of these into quarantine?");
+    if (consent != Consent::kGiven) {
+      const Error error{ErrorCode::kUsage, "nothing was changed", {}, {}, "--yes repairs without asking"};
+      return report_error(context, error, error_form(options.common));
+    }
+  }
+  change::Settings settings;
+  settings.uid = context.environment.uid;
+  ExitCode code = ExitCode::kDone;
+  for (Verified& verified : caches) {
+    verify::execute_repair(context.files, verified.source->cache(), verified.repairs, settings);
+    code = merge(code, code_of(verified.repairs));
+  }
+  if (asks) {
+    report::write_repairs(context.out, make_report(options, caches), format_of(options.common),
+                          look_of(options.common, context));
+  } else {
+    write_report(options, context, caches);
+  }
+  return code;
 }
 
 ExitCode run_verify(const Options& options, Context& context) {
@@ -75,27 +152,25 @@ ExitCode run_verify(const Options& options, Context& context) {
   if (targets.empty()) return code;
 
   ThreadPool pool(options.common.threads);
-  std::list<Verified> verified;
-  report::VerifyReport report;
-  report.depth = options.depth;
-  report.version = CACHETOOL_VERSION;
+  std::list<Verified> caches;
   for (const VerifyTarget& target : targets) {
     auto result = verify_target(options, context, pool, target);
     if (!result) {
       code = merge(code, report_error(context, result.error(), form));
       continue;
     }
-    const Verified& kept = verified.emplace_back(Verified{target.source, std::move(*result)});
-    report.caches.push_back({kept.source->cache(), kept.result});
-    code = merge(code, code_of(kept.result, options.fail_on));
-    code = merge(code, report_skipped(context, kept.source->cache(), kept.result.skipped, form));
+    Verified& verified = caches.emplace_back(Verified{target.source, std::move(*result), {}});
+    const store::CacheSet& cache = target.source->cache();
+    if (options.repair) verified.repairs = verify::plan_repair(context.files, cache, verified.result);
+    code = merge(code, report_skipped(context, cache, verified.result.skipped, form));
   }
-  if (verified.empty()) return code;
-  if (options.sarif) {
-    report::write_verify_sarif(context.out, report);
+  if (caches.empty()) return code;
+  if (options.repair) {
+    code = merge(code, repair(options, context, caches));
   } else {
-    report::write_verify(context.out, report, format_of(options.common), look_of(options.common, context));
+    write_report(options, context, caches);
   }
+  for (const Verified& verified : caches) code = merge(code, code_of(verified, options.fail_on));
   return code;
 }
 
@@ -128,6 +203,11 @@ void add_choices(CLI::App& command, Options& options) {
       ->excludes(command.get_option("--json"))
       ->excludes(command.get_option("--jsonl"))
       ->type_name("FORMAT");
+  auto* repair =
+      command.add_flag("--repair", options.repair, "Move what is always safe to lose into quarantine");
+  repair->excludes(command.get_option("--format"));
+  command.add_flag("--dry-run", options.dry_run, "With --repair: show what would be moved")->needs(repair);
+  command.add_flag("--yes", options.yes, "With --repair: don't ask")->needs(repair);
 }
 
 }  // namespace

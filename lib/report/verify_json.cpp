@@ -1,4 +1,5 @@
 #include "base/json_writer.h"
+#include "report/repair_report.h"
 #include "report/verify_report.h"
 
 namespace cachetool::report {
@@ -107,6 +108,15 @@ void write_skipped(JsonWriter& json, const VerifyReport& report) {
   json.end_array();
 }
 
+void write_repair(JsonWriter& json, const VerifyReport& report) {
+  if (report.caches.empty() || report.caches.front().repairs == nullptr) return;
+  json.key("repair");
+  json.begin_array();
+  for (const VerifiedCache& verified : report.caches)
+    write_repair_units(json, verified.cache, *verified.repairs);
+  json.end_array();
+}
+
 }  // namespace
 
 void write_verify_json(OutputSink& sink, const VerifyReport& report) {
@@ -126,6 +136,7 @@ void write_verify_json(OutputSink& sink, const VerifyReport& report) {
   for (const auto severity : {verify::Severity::kError, verify::Severity::kWarning, verify::Severity::kInfo})
     json.member(verify::severity_name(severity), report.count(severity));
   json.end_object();
+  write_repair(json, report);
   json.end_object();
   json.flush();
   sink.write("\n");

@@ -8,6 +8,7 @@
 #include "base/output.h"
 #include "report/format.h"
 #include "store/cache_set.h"
+#include "verify/repair.h"
 #include "verify/verify.h"
 
 namespace cachetool::report {
@@ -16,6 +17,7 @@ namespace cachetool::report {
 struct VerifiedCache {
   const store::CacheSet& cache;
   const verify::Result& result;
+  const std::vector<verify::RootRepair>* repairs = nullptr;  ///< null: no repair was asked for
 };
 
 struct VerifyReport {
@@ -31,6 +33,9 @@ std::string_view depth_name(verify::Depth depth);
 
 /// Writes the report: sections by severity with what to do next, or cachetool.verify/1.
 void write_verify(OutputSink& sink, const VerifyReport& report, Format format, const Look& look);
+
+/// The repairs alone, for whoever has seen the rest and said yes: a section, or the document once more.
+void write_repairs(OutputSink& sink, const VerifyReport& report, Format format, const Look& look);
 
 // The same, by form.
 void write_verify_text(OutputSink& sink, const VerifyReport& report, const Look& look);

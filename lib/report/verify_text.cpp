@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "report/repair_report.h"
 #include "report/section.h"
 #include "report/verify_report.h"
 
@@ -94,12 +95,13 @@ void write_cache(SectionWriter& sections, const VerifiedCache& verified, verify:
           : fmt::format("{}, {}, {}", counted(errors, "error", "errors"),
                         counted(warnings, "warning", "warnings"), counted(infos, "remark", "remarks")),
       style);
-  if (const std::size_t paths = repairable(result); paths != 0)
+  if (const std::size_t paths = repairable(result); paths != 0 && verified.repairs == nullptr)
     sections.field("next",
                    fmt::format("cachetool verify --repair moves {} into quarantine; torch makes them again",
                                counted(paths, "file or directory", "files or directories")));
   for (const SeverityLook& severity : kSeverities) write_severity(sections, verified, severity);
   write_not_checkable(sections, result);
+  if (verified.repairs != nullptr) write_repair_text(sections, verified.cache, *verified.repairs);
 }
 
 }  // namespace
@@ -126,6 +128,13 @@ void write_verify(OutputSink& sink, const VerifyReport& report, Format format, c
   if (format == Format::kJson) return write_verify_json(sink, report);
   if (format == Format::kJsonLines) return write_verify_json_lines(sink, report);
   write_verify_text(sink, report, look);
+}
+
+void write_repairs(OutputSink& sink, const VerifyReport& report, Format format, const Look& look) {
+  if (format != Format::kHuman) return write_verify(sink, report, format, look);
+  SectionWriter sections(sink, look);
+  for (const VerifiedCache& verified : report.caches)
+    write_repair_text(sections, verified.cache, *verified.repairs);
 }
 
 void write_verify_text(OutputSink& sink, const VerifyReport& report, const Look& look) {
