@@ -10,26 +10,39 @@ Document::~Document() = default;
 Document::Document(Document&&) noexcept = default;
 Document& Document::operator=(Document&&) noexcept = default;
 
-Expected<Document> Machine::decode(Document document, Budget& budget) {
+Status Machine::fill(Document& document, Budget& budget) {
   Machine machine(document, budget);
   Status status = machine.run();
   document.arena_->seal();
+  return status;
+}
+
+Expected<Document> Document::decoded(Document document, Budget& budget) {
+  Status status = Machine::fill(document, budget);
   if (status) return document;
-  machine.account_.release(document.arena_->charged());
+  budget.release(document.arena_->charged());
   return tl::unexpected<Error>(std::move(status.error()));
 }
 
 Expected<Document> parse(std::string_view bytes, Budget& budget) {
   Document document;
   document.bytes_ = bytes;
-  return Machine::decode(std::move(document), budget);
+  return Document::decoded(std::move(document), budget);
 }
 
 Expected<Document> parse_owned(std::string bytes, Budget& budget) {
   Document document;
   document.owned_ = std::make_unique<std::string>(std::move(bytes));
   document.bytes_ = *document.owned_;
-  return Machine::decode(std::move(document), budget);
+  return Document::decoded(std::move(document), budget);
+}
+
+PartialDocument parse_partly(std::string_view bytes, Budget& budget) {
+  PartialDocument result;
+  result.document.bytes_ = bytes;
+  Status status = Machine::fill(result.document, budget);
+  if (!status) result.error = std::move(status.error());
+  return result;
 }
 
 std::string_view deviation_name(Deviation::Kind kind) {

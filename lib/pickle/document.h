@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 namespace cachetool::pickle {
 
 class Arena;
+struct PartialDocument;
 
 /// Something that CPython's unpickler accepts but that no pickler writes.
 struct Deviation {
@@ -67,7 +69,10 @@ class Document {
  private:
   friend class Machine;
   friend Expected<Document> parse(std::string_view bytes, Budget& budget);
+  friend PartialDocument parse_partly(std::string_view bytes, Budget& budget);
   friend Expected<Document> parse_owned(std::string bytes, Budget& budget);
+  static Expected<Document> decoded(Document document, Budget& budget);
+
   std::unique_ptr<std::string> owned_;  // on the heap: a short string would move its bytes
   std::string_view bytes_;
   std::unique_ptr<Arena> arena_;
@@ -90,5 +95,13 @@ Expected<Document> parse(std::string_view bytes, Budget& budget);
 
 /// The same, taking ownership of the bytes.
 Expected<Document> parse_owned(std::string bytes, Budget& budget);
+
+/// A pickle up to where it breaks: a pickle acts before its end is read. After an error `document` has the
+/// globals and calls that came before it, no root and no end.
+struct PartialDocument {
+  Document document;
+  std::optional<Error> error;
+};
+PartialDocument parse_partly(std::string_view bytes, Budget& budget);
 
 }  // namespace cachetool::pickle

@@ -22,8 +22,8 @@ namespace cachetool::pickle {
 /// Handlers get the position behind their opcode and return the position to go on at, or null after an error.
 class Machine {
  public:
-  /// Fills `document`, whose bytes are set.
-  static Expected<Document> decode(Document document, Budget& budget);
+  /// Fills `document`, whose bytes are set; after an error with what came before it, and no root.
+  static Status fill(Document& document, Budget& budget);
 
  private:
   using Position = const char*;

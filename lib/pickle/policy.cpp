@@ -10,27 +10,17 @@
 
 #include "pickle/children.h"
 #include "pickle/node_set.h"
+#include "pickle/policy_graphs.h"
+#include "pickle/policy_nested.h"
 #include "pickle/policy_rules.h"
 #include "pickle/policy_shapes.h"
+#include "pickle/python2_names.h"
 
 namespace cachetool::pickle {
 namespace {
 
-constexpr std::string_view kLegacyMagic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19\x2e", 15);
-constexpr std::size_t kLegacyPickles = 5;
-
-bool looks_like_pickle(std::string_view bytes) {
-  return bytes.size() > 2 && bytes[0] == '\x80' && bytes[1] >= 2 && bytes[1] <= 5;
-}
-
 std::string full_name(const GlobalNode& global) {
   return fmt::format("{}.{}", global.module, global.name);
-}
-
-bool names_graph_function(const GlobalNode& global) {
-  return global.module == "torch.fx._graph_pickler" &&
-         (global.name == "_OpFunctionPickleData" || global.name == "_OpBuiltinPickleData" ||
-          global.name == "_OpOperatorPickleData");
 }
 
 std::string_view action_of(Construction construction) {
@@ -72,8 +62,10 @@ class Judge {
     std::uint32_t depth = 1;
     std::uint64_t base = 0;
     bool required = false;  // something applies them, so bytes that can't be read are a finding
-    bool stream = false;    // several pickles in a row
+    bool stream = false;    // a legacy torch.save stream
+    Payload payload = Payload::kPickle;
   };
+  static constexpr std::size_t kMostInARow = 1000;
 
   void find(Verdict verdict, std::string subject, std::string reason, std::uint64_t offset) {
     report_.verdict = std::max(report_.verdict, verdict);
@@ -83,7 +75,9 @@ class Judge {
   }
 
   void find_name(const GlobalNode& global, std::string_view reason, std::uint64_t offset) {
-    const std::string_view danger = danger_of(global.module, global.name);
+    const ImportName now = python3_name(global.module, global.name);
+    const std::string_view written = danger_of(global.module, global.name);
+    const std::string_view danger = written.empty() && old_names_ ? danger_of(now.module, now.name) : written;
     if (danger.empty()) return find(Verdict::kUnknown, full_name(global), std::string(reason), offset);
     find(Verdict::kDangerous, full_name(global), fmt::format("{}: {}", reason, danger), offset);
   }
@@ -106,8 +100,9 @@ class Judge {
   void judge_document(const Document& document) {
     named_.clear();
     report_.globals += document.globals().size();
+    choose_names(document);
     for (const Value& value : document.globals()) {
-      if (!find_rule(value.global().module, value.global().name)) {
+      if (!rule_for(value.global())) {
         find_name(value.global(), "isn't on the list of what builds data", value.global().offset);
       }
     }
@@ -116,6 +111,36 @@ class Judge {
     // A name that is looked up and then neither applied nor kept was still imported.
     for (const Value& value : document.globals()) {
       if (!named_.contains(value.address())) judge_bare(value.global());
+    }
+  }
+
+  /// Up to protocol 2 CPython imports other names than those written. PROTO in the middle changes that on the
+  /// way, so then a name that would become another counts as none.
+  void choose_names(const Document& document) {
+    old_names_ = document.protocol() < 3;
+    mixed_names_ = false;
+    for (const Deviation& deviation : document.deviations()) {
+      mixed_names_ = mixed_names_ || deviation.kind == Deviation::Kind::kSecondProto;
+    }
+  }
+
+  const Rule* rule_for(const GlobalNode& global) const {
+    if (!old_names_ && !mixed_names_) return find_rule(global.module, global.name);
+    const ImportName now = python3_name(global.module, global.name);
+    const bool same = now.module == global.module && now.name == global.name;
+    return same || !mixed_names_ ? find_rule(now.module, now.name) : nullptr;
+  }
+
+  static std::uint8_t role_of(Construction construction) {
+    switch (construction) {
+      case Construction::kReduce:
+        return kCall;
+      case Construction::kNewObj:
+        return kNew;
+      case Construction::kNewObjEx:
+        return kKeywords;
+      default:
+        return 0;  // INST and OBJ: no pickler of Python 3 writes them
     }
   }
 
@@ -131,11 +156,9 @@ class Judge {
     }
     const GlobalNode& global = object.callable.global();
     named_.insert(object.callable.address());
-    const Rule* rule = find_rule(global.module, global.name);
+    const Rule* rule = rule_for(global);
     if (!rule) return;  // found with the globals already
-    const bool makes =
-        object.construction == Construction::kNewObj || object.construction == Construction::kNewObjEx;
-    if (!(rule->roles & (makes ? kNew : kCall))) {
+    if ((rule->roles & role_of(object.construction)) == 0) {
       return find_name(global,
                        fmt::format("is {}, which torch never does with it", action_of(object.construction)),
                        object.offset);
@@ -144,21 +167,23 @@ class Judge {
       return find_name(global, "is applied to something that is no tuple", object.offset);
     }
     const auto args = object.args.tuple().items();
-    if (!fits(rule->shape, args)) {
+    const bool partial = is_global(object.callable, "functools", "partial");
+    if (!fits(rule->arguments, args) || (partial && !is_opaque_partial(object))) {
       return find_name(
           global,
           fmt::format("is {} with arguments that torch never gives it", action_of(object.construction)),
           object.offset);
     }
     judge_keywords(object, global);
-    if (object.states.size > 0 && !(rule->roles & kBuild))
-      find_name(global, "is given a state", object.offset);
+    judge_state(object, global, *rule);
     if (object.appended.size > 0 && !(rule->roles & kAppend))
       find_name(global, "is appended to", object.offset);
     if (object.items.size > 0 && !(rule->roles & kItems)) find_name(global, "is given items", object.offset);
-    if (names_graph_function(global)) judge_graph_function(object, global);
-    const bool stream = rule->shape == Shape::kLegacyStream;
-    if (stream || rule->shape == Shape::kPickle) enqueue(args[0].bytes(), true, stream, object.offset);
+    if (const auto objection = graph_objection(object)) {
+      find(Verdict::kDangerous, objection->subject, objection->reason, object.offset);
+    }
+    const bool stream = rule->arguments == "stream";
+    if (stream || rule->arguments == "pickle") enqueue(args[0].bytes(), true, stream, object.offset);
   }
 
   /// Keywords are assumptions about symbols in what torch stores: scalars.
@@ -170,15 +195,13 @@ class Judge {
     }
   }
 
-  /// A node of a stored graph that calls a function by name when the graph runs.
-  void judge_graph_function(const ObjectNode& object, const GlobalNode& global) {
-    for (const Value& state : object.states.items()) {
-      const Value* root = state.is(Tag::kDict) ? pickle::find(state.dict(), "root") : nullptr;
-      const Value* name = state.is(Tag::kDict) ? pickle::find(state.dict(), "name") : nullptr;
-      const std::string_view module = root ? text_or(*root) : std::string_view("operator");
-      if (name && allowed_graph_function(module, text_or(*name))) continue;
-      const std::string target = name ? fmt::format("{}.{}", module, text_or(*name)) : full_name(global);
-      find(Verdict::kDangerous, target, "is what a stored graph calls, and no operator", object.offset);
+  /// The state's form; its attributes are looked at in `visit_state`.
+  void judge_state(const ObjectNode& object, const GlobalNode& global, const Rule& rule) {
+    if (object.states.size == 0) return;
+    if (!(rule.roles & kState)) return find_name(global, "is given a state", object.offset);
+    if (object.states.size > 1) return find_name(global, "is given more than one state", object.offset);
+    if (!has_word(rule.states, state_form(object.states.items()[0]))) {
+      find_name(global, "is given a state of another form than torch gives it", object.offset);
     }
   }
 
@@ -194,7 +217,7 @@ class Judge {
   }
 
   void judge_bare(const GlobalNode& global) {
-    const Rule* rule = find_rule(global.module, global.name);
+    const Rule* rule = rule_for(global);
     if (rule && !(rule->roles & kBare)) {
       find_name(global, "is stored as a value, which torch never does with it", global.offset);
     }
@@ -204,18 +227,26 @@ class Judge {
   void walk(const Document& document) {
     const std::uint64_t bytes = NodeSet::bytes_for(document.bytes().size());
     if (!charge(bytes)) return;
-    NodeSet visited(document.bytes().size());
+    visited_ = NodeSet(document.bytes().size());
     stack_.clear();
-    stack_.push_back(document.root());
-    for (const Value& call : document.calls()) stack_.push_back(call);
+    // Calls first: `visit_state` has to see a state before anything else that holds it does.
+    push(document.root());
+    for (const Value& call : document.calls()) push(call);
     while (!stack_.empty()) {
       const Value value = stack_.back();
       stack_.pop_back();
-      if (value.is(Tag::kBytes) || value.is(Tag::kByteArray)) enqueue(value.bytes(), false, false, 0);
-      if (is_node(value) && visited.insert(value)) visit(value);
+      if (is_node(value)) {
+        if (visited_.insert(value)) visit(value);
+      } else {
+        visit_payload(value);
+      }
     }
     budget_.release(bytes);
     charged_ -= bytes;
+  }
+
+  void push(const Value& value) {
+    if (is_node(value) || is_payload(value)) stack_.push_back(value);
   }
 
   void visit(const Value& value) {
@@ -223,33 +254,136 @@ class Judge {
       named_.insert(value.address());
       return judge_bare(value.global());
     }
-    const auto push = [&](const Value& child) {
-      if (is_node(child) || child.is(Tag::kBytes) || child.is(Tag::kByteArray)) stack_.push_back(child);
-    };
-    if (!value.is(Tag::kObject)) return visit_children(value, push);
-    // The callable was judged with the call. Its arguments are taken out of their tuple: nobody else may name
-    // that.
-    visit_children(value, [&](const Value& child) {
-      const bool callable = child.is(Tag::kGlobal) && identical(child, value.object().callable);
-      if (!callable && !(child.is(Tag::kTuple) && identical(child, value.object().args))) push(child);
-    });
-    for (const Value& argument : items_of(value.object().args)) push(argument);
+    if (value.is(Tag::kPersistent)) judge_persistent(value.persistent());
+    if (value.is(Tag::kObject)) return visit_object(value.object());
+    visit_children(value, [&](const Value& child) { push(child); });
   }
 
+  /// The callable was judged with the call. Its arguments are taken out of their tuple: nobody else may name
+  /// that.
+  void visit_object(const ObjectNode& object) {
+    if (!object.callable.is(Tag::kGlobal)) push(object.callable);
+    for (const Value& argument : items_of(object.args)) push(argument);
+    push(object.kwargs);
+    for (const Value& state : object.states.items()) visit_state(object, state);
+    for (const Value& item : object.appended.items()) push(item);
+    for (const Pair& pair : object.items.pairs()) {
+      push(pair.key);
+      push(pair.value);
+    }
+  }
+
+  void visit_state(const ObjectNode& object, const Value& state) {
+    const std::string_view form = state_form(state);
+    if (form == "dict") return visit_attributes(object, state);
+    if (form != "pair") return push(state);
+    for (const Value& part : items_of(state)) {
+      if (part.is(Tag::kDict)) visit_attributes(object, part);
+    }
+  }
+
+  /// Attributes decide what later calls mean: Python looks up __setstate__ and extend on the object itself.
+  void visit_attributes(const ObjectNode& object, const Value& attributes) {
+    const GlobalNode* maker = object.callable.is(Tag::kGlobal) ? &object.callable.global() : nullptr;
+    const Rule* rule = maker ? rule_for(*maker) : nullptr;
+    const std::string_view states = rule ? rule->states : std::string_view{};
+    const std::string subject = maker ? full_name(*maker) : "an object";
+    if (!visited_.insert(attributes)) {
+      return find(Verdict::kUnknown, subject, "shares its state with something else", object.offset);
+    }
+    for (const Pair& pair : attributes.dict().pairs()) {
+      const std::string_view name = text_or(pair.key);
+      if (!is_plain_attribute(name) &&
+          (name.empty() || name.find(' ') != std::string_view::npos || !has_word(states, name))) {
+        find(Verdict::kDangerous, subject,
+             fmt::format("is given an attribute that changes what it does: {}", name.substr(0, 60)),
+             object.offset);
+      }
+      const bool holds = is_plain_attribute(name) && has_word(states, fmt::format("holds:{}", name));
+      if (holds && is_held(pair.value)) {
+        named_.insert(pair.value.address());
+        continue;
+      }
+      if (!holds && is_lookup(pair.value)) {
+        find(Verdict::kUnknown, subject, fmt::format("is given something to call as {}", name.substr(0, 60)),
+             object.offset);
+      }
+      push(pair.key);
+      push(pair.value);
+    }
+  }
+
+  /// A function that only such an attribute may hold.
+  bool is_held(const Value& value) const {
+    const Rule* rule = value.is(Tag::kGlobal) ? rule_for(value.global()) : nullptr;
+    return rule != nullptr && (rule->roles & kField) != 0;
+  }
+
+  /// Persistent ids mean something only to an unpickler that knows them: torch.save's and a stored graph's.
+  void judge_persistent(const PersistentNode& persistent) {
+    const bool known =
+        in_stream_ ? is_storage_id(persistent.id) : depth_ > 0 && text_or(persistent.id) == "unpickle_state";
+    if (!known)
+      find(Verdict::kUnknown, "a persistent id", "names something outside the pickle", persistent.offset);
+  }
+
+  static bool is_payload(const Value& value) {
+    return value.is(Tag::kBytes) || value.is(Tag::kByteArray) || value.is(Tag::kBuffer) ||
+           value.is(Tag::kString);
+  }
+
+  void visit_payload(const Value& value) {
+    if (!value.is(Tag::kString)) return enqueue(value.bytes(), false, false, 0);
+    // Bytes that were decoded as Latin-1: every one of 0x80 and more takes two.
+    const std::string_view text = value.bytes();
+    const bool binary = text.size() > 3 && text.starts_with("\xc2\x80") && text[2] >= 2 && text[2] <= 5;
+    const bool legible = text.size() > 6 && text.ends_with('.') && payload_of(text) == Payload::kTextPickle &&
+                         text.find('\n') != std::string_view::npos;
+    if (legible) enqueue(text, false, false, 0);
+    if (!binary || !seen_bytes_.insert(text.data()).second || !charge(text.size())) return;
+    decoded_.push_back(latin1_bytes(text));
+    enqueue(decoded_.back(), false, false, 0);
+  }
+
+  /// The bytes that text of code points below 256 stands for, up to the first other one.
+  static std::string latin1_bytes(std::string_view text) {
+    std::string bytes;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const auto lead = static_cast<unsigned char>(text[i]);
+      if (lead < 0x80) {
+        bytes.push_back(text[i]);
+      } else if ((lead == 0xc2 || lead == 0xc3) && i + 1 < text.size()) {
+        bytes.push_back(static_cast<char>((lead & 3) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3f)));
+      } else {
+        break;
+      }
+    }
+    return bytes;
+  }
+
+  /// `required`: something applies the bytes, so that they must be what they are taken for.
   void enqueue(std::string_view bytes, bool required, bool stream, std::uint64_t offset) {
-    if (!bytes.empty() && !seen_bytes_.insert(bytes.data()).second) return;
-    if (!required && bytes.starts_with(kLegacyMagic)) stream = true;
-    if (!looks_like_pickle(bytes) && !required) {
+    const Payload payload = payload_of(bytes);
+    stream = stream || payload == Payload::kLegacyStream;
+    if (payload == Payload::kOpaque && !required) {
       report_.opaque_bytes += bytes.size();
       return;
     }
+    if (!bytes.empty() && was_seen(bytes.data(), required, stream)) return;
     if (depth_ + 1 > limits_.max_depth)
       return incomplete(fmt::format("pickles inside pickles, deeper than {}", limits_.max_depth));
     if (report_.nested_pickles + queue_.size() >= limits_.max_nested) {
       return incomplete(fmt::format("more than {} pickles inside", limits_.max_nested));
     }
     if (!charge(sizeof(Nested))) return;
-    queue_.push_back({bytes, depth_ + 1, base_of(bytes, offset), required, stream});
+    queue_.push_back({bytes, depth_ + 1, base_of(bytes, offset), required, stream, payload});
+  }
+
+  /// The same bytes may be applied as a stream and as one pickle: each is looked into.
+  bool was_seen(const char* bytes, bool required, bool stream) {
+    if (required) return !(stream ? seen_streams_ : seen_pickles_).insert(bytes).second;
+    return seen_streams_.contains(bytes) || seen_pickles_.contains(bytes) ||
+           !seen_bytes_.insert(bytes).second;
   }
 
   /// Position in the outermost bytes, when the nested ones lie there (they do unless an escape had to be
@@ -263,29 +397,67 @@ class Judge {
 
   void open(const Nested& nested) {
     depth_ = nested.depth;
-    std::string_view rest = nested.bytes;
     base_ = nested.base;
-    const std::size_t pickles = nested.stream ? kLegacyPickles : 1;
-    for (std::size_t i = 0; i < pickles; ++i) {
-      auto document = parse(rest, budget_);
-      if (!document) {
-        unreadable(nested, i, document.error());
+    in_stream_ = nested.stream;
+    std::string_view rest = nested.bytes;
+    std::vector<const Document*> parts;
+    // What follows a pickle may be another one: pickle.load goes on there.
+    for (std::size_t i = 0; i < kMostInARow; ++i) {
+      const bool expected = i == 0 || (nested.stream && i < kLegacyPickles);
+      if (nested.stream && i == kLegacyPickles)
+        return judge_storages(nested, rest, *parts[kLegacyObject], *parts.back());
+      if (!expected && payload_of(rest) != Payload::kPickle) return;
+      PartialDocument part = parse_partly(rest, budget_);
+      if (part.error && expected) unreadable(nested, i, *part.error, part.document);
+      if (!part.error && is_text(nested) && part.document.globals().empty()) {
+        report_.opaque_bytes += nested.bytes.size();
         return;
       }
-      const std::uint64_t end = document->end();
+      if (part.error && (!expected || !acts(nested, part.document))) return;
+      const std::uint64_t end = part.document.end();
       ++report_.nested_pickles;
       report_.nested_bytes += end;
-      documents_.push_back(std::move(*document));  // keeps alive what nested pickles point to
+      documents_.push_back(std::move(part.document));  // keeps alive what nested pickles point to
+      parts.push_back(&documents_.back());
       judge_document(documents_.back());
+      if (part.error) return;
       rest.remove_prefix(end);
       base_ += end;
     }
+    incomplete("too many pickles in a row");
   }
 
-  void unreadable(const Nested& nested, std::size_t position, const Error& error) {
+  /// What loading a storage gives has to be one, and what lies in it is looked into like bytes.
+  void judge_storages(const Nested& nested, std::string_view rest, const Document& object,
+                      const Document& keys) {
+    if (nested.required && !object.root().is(Tag::kPersistent)) {
+      find(Verdict::kUnknown, "a torch.save stream", "holds something else than a storage", 0);
+    }
+    std::vector<std::string_view> storages;
+    if (!find_storages(rest, object, keys, storages) && nested.required) {
+      find(Verdict::kUnknown, "a torch.save stream", "has storages that aren't all there", 0);
+    }
+    for (const std::string_view storage : storages) enqueue(storage, false, false, 0);
+  }
+
+  /// Nothing marks a pickle of protocol 0 or 1, so other text may look like one.
+  static bool is_text(const Nested& nested) {
+    return nested.payload == Payload::kTextPickle && !nested.required && !nested.stream;
+  }
+
+  /// What stands before the place where a pickle breaks was carried out.
+  static bool acts(const Nested& nested, const Document& document) {
+    const auto globals = document.globals();
+    if (!is_text(nested)) return !globals.empty();
+    return std::any_of(globals.begin(), globals.end(), [](const Value& value) {
+      return !danger_of(value.global().module, value.global().name).empty();
+    });
+  }
+
+  void unreadable(const Nested& nested, std::size_t position, const Error& error, const Document& document) {
     if (error.code == ErrorCode::kLimitMemory)
       return incomplete("the memory budget is used up inside a nested pickle");
-    if (!nested.required && position == 0) {
+    if (!nested.required && position == 0 && !acts(nested, document)) {
       report_.opaque_bytes += nested.bytes.size();
       return;
     }
@@ -302,7 +474,14 @@ class Judge {
   std::uint64_t charged_ = 0;
   std::unordered_set<const void*> named_;  // globals that are applied or kept
   std::vector<Value> stack_;               // of the walk
+  NodeSet visited_{0};
+  bool old_names_ = false;
+  bool mixed_names_ = false;
+  bool in_stream_ = false;
   std::unordered_set<const char*> seen_bytes_;
+  std::unordered_set<const char*> seen_streams_;  // applied as such
+  std::unordered_set<const char*> seen_pickles_;
+  std::deque<std::string> decoded_;
   std::deque<Nested> queue_;
   std::deque<Document> documents_;
 };

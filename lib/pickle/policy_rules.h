@@ -1,50 +1,45 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace cachetool::pickle {
 
-/// What a global that only builds data may be used for. Bits of `Rule::roles`.
+/// What a global that only builds data may be used for. Bits of `Rule::roles`; the letters are those of
+/// allow_list.inc.
 enum Role : std::uint8_t {
-  kBare = 1,     ///< named as a value: a dtype, a class, a function that is stored and not called
-  kCall = 2,     ///< REDUCE (and INST, OBJ): called with arguments
-  kNew = 4,      ///< NEWOBJ, NEWOBJ_EX: its __new__ is called
-  kBuild = 8,    ///< BUILD sets the state of what it made
-  kAppend = 16,  ///< APPEND(S), ADDITEMS on what it made
-  kItems = 32,   ///< SETITEM(S) on what it made
+  kBare = 1,       ///< b: named as a value: a dtype, a class, a function that is stored and not called
+  kField = 2,      ///< f: stored, but only in the attribute of an object whose rule says that it holds one
+  kCall = 4,       ///< c: REDUCE: called with arguments
+  kNew = 8,        ///< n: NEWOBJ: its __new__ is called
+  kKeywords = 16,  ///< k: NEWOBJ_EX: the same with keywords
+  kState = 32,     ///< s: BUILD sets the state of what it made
+  kAppend = 64,    ///< a: APPEND(S), ADDITEMS on what it made
+  kItems = 128,    ///< i: SETITEM(S) on what it made
 };
 
-/// Arguments that a constructor may be given. Every value among them is judged by itself as well.
-enum class Shape : std::uint8_t {
-  kAny,
-  kNothing,
-  kScalars,       ///< numbers, booleans, None, text
-  kText,          ///< text only
-  kOneInt,        ///< an enum by its value
-  kOneContainer,  ///< nothing, or one list, tuple, set or dict
-  kSequence,      ///< nothing, or one list, tuple, set, dict or bytes: what an integer would make a huge
-                  ///< allocation of
-  kFactory,  ///< nothing, None, one bare class of builtins or collections, or a bound method or type that was
-             ///< looked up
-  kExpressions,   ///< numbers, booleans, globals and objects; no text and no containers, which sympify would
-                  ///< evaluate
-  kAttribute,     ///< (object or class, method name): only the pairs in `allowed_attribute`
-  kLatin1,        ///< (text, "latin1")
-  kTypeName,      ///< one text out of the few that dill's hook stores
-  kNone,          ///< None alone
-  kLegacyStream,  ///< one bytes: a legacy torch.save stream, looked into
-  kPickle,        ///< one bytes: a pickle, looked into
-};
-
+/// One line of allow_list.inc, which explains the columns.
 struct Rule {
+  std::string_view module;
+  std::string_view name;
   std::uint8_t roles = 0;
-  Shape shape = Shape::kAny;
+  std::string_view arguments;
+  std::string_view states;
+  std::string_view releases;
+  std::string_view places;
+  std::string_view reason;
 };
+
+/// All of them, sorted by module and name.
+std::span<const Rule> rules();
 
 /// The rule for exactly this global, or null. From what torch 2.4 to 2.15 and vLLM 0.11 to 0.33 store in
 /// caches.
 const Rule* find_rule(std::string_view module, std::string_view name);
+
+/// True when `words`, separated by blanks, hold `word`, which has no blanks.
+bool has_word(std::string_view words, std::string_view word);
 
 /// The method names that getattr may look up on an instance or class `module.name`: bound methods that torch
 /// stores, never called while loading.

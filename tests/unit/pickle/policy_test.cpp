@@ -160,14 +160,23 @@ TEST_SUITE("pickle/policy") {
           Verdict::kUnknown);  // stored, not called
     const std::string rebuild =
         call(getattr, name("torch._dynamo.guards", "GuardsStatePickler") + text("_unpickle_tensor"));
-    CHECK(verdict(call(rebuild, number(1))) == Verdict::kData);
+    const std::string meta = call(name("torch._utils", "_rebuild_meta_tensor_no_storage"),
+                                  name("torch", "float32") + "K\x02\x85K\x01\x85\x89");
+    const std::string device = call(name("torch", "device"), text("cpu"));
+    CHECK(verdict(call(rebuild, meta + device + name("torch.nn.parameter", "Parameter") + "K\x01N")) ==
+          Verdict::kData);
+    CHECK(verdict(call(rebuild, number(1))) == Verdict::kUnknown);
     CHECK(verdict(call(call(name("functools", "partial"), name("builtins", "list")), text("x"))) ==
           Verdict::kUnknown);
   }
 
   TEST_CASE("functions that compile text may be stored, not called") {
     const std::string reduce = name("torch.fx.graph_module", "reduce_graph_module");
-    CHECK(verdict("(" + reduce + "}t") == Verdict::kData);
+    const std::string module =
+        make(name("torch._functorch._aot_autograd.aot_autograd_result", "SerializedGraphModule"), "");
+    CHECK(verdict(module + "}(" + text("fn") + reduce + text("args") + ")ub") == Verdict::kData);
+    CHECK(verdict(module + "}(" + text("args") + reduce + "ub") == Verdict::kDangerous);
+    CHECK(verdict("(" + reduce + "}t") == Verdict::kDangerous);
     CHECK(verdict(call(reduce, "}" + text("import os"))) == Verdict::kDangerous);
   }
 

@@ -1,0 +1,56 @@
+// Judges pickles for the scripts here: reads length-prefixed pickles from standard input until it ends and
+// answers each with a length-prefixed text: the verdict ("malformed" for what doesn't parse, deviates from
+// what picklers write or has bytes behind its end), then one line per finding: verdict, depth, base, offset,
+// subject, reason.
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "pickle/policy.h"
+
+namespace {
+
+using namespace cachetool;
+using namespace cachetool::pickle;
+
+std::string answer(const std::string& bytes) {
+  Budget budget = Budget::for_input(bytes.size());
+  PartialDocument part = parse_partly(bytes, budget);
+  const PolicyReport report = judge(part.document, budget);
+  std::string text(verdict_name(report.verdict));
+  if (report.verdict != Verdict::kDangerous && (part.error || !part.document.deviations().empty()))
+    text = "malformed";
+  if (part.error)
+    text += fmt::format("\n{}\t0\t0\t{}\tparse\t{}", code_name(part.error->code),
+                        part.error->offset.value_or(0), part.error->message);
+  for (const Deviation& deviation : part.document.deviations())
+    text += fmt::format("\ndeviation\t0\t0\t{}\t{}\t{}", deviation.offset, deviation_name(deviation.kind),
+                        deviation.detail);
+  for (const PolicyFinding& finding : report.findings)
+    text += fmt::format("\n{}\t{}\t{}\t{}\t{}\t{}", verdict_name(finding.verdict), finding.depth,
+                        finding.base, finding.offset, finding.subject, finding.reason);
+  return text;
+}
+
+bool read_exactly(char* to, std::size_t size) {
+  return std::fread(to, 1, size, stdin) == size;
+}
+
+}  // namespace
+
+int main() {
+  std::uint32_t size = 0;
+  while (read_exactly(reinterpret_cast<char*>(&size), sizeof size)) {
+    std::string bytes(size, '\0');
+    if (!read_exactly(bytes.data(), size)) return 1;
+    const std::string text = answer(bytes);
+    const auto length = static_cast<std::uint32_t>(text.size());
+    std::fwrite(&length, sizeof length, 1, stdout);
+    std::fwrite(text.data(), 1, text.size(), stdout);
+    std::fflush(stdout);
+  }
+  return 0;
+}
