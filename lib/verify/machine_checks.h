@@ -1,10 +1,65 @@
 #pragma once
 
+#include <string_view>
+
+#include "base/budget.h"
+#include "container/cubin.h"
+#include "pickle/document.h"
+#include "torch/triton_bundle.h"
 #include "verify/check.h"
+#include "verify/file_report.h"
+#include "verify/target_machine.h"
 
 namespace cachetool::verify {
 
+namespace checks {
+extern const Check kBinaryMachine;
+extern const Check kBinaryProcessor;
+extern const Check kBinaryLibrary;
+extern const Check kBinaryVersion;
+extern const Check kBinarySymbol;
+extern const Check kLauncherPython;
+extern const Check kCubinDevice;
+extern const Check kCubinKernel;
+extern const Check kCubinThreads;
+extern const Check kTensorStorage;
+}  // namespace checks
+
 /// What `--deep` and `--against` look at: symbols, versions, processor and GPU.
 CheckGroup machine_checks();
+
+/// Judges a whole shared object of a cache against what of `target` is set: machine, processor, libraries,
+/// versions, symbols. A file that is no whole ELF file is left to the checks of its structure. Programs that
+/// only test whether an instruction set works (VecISA of torch/_inductor/cpu_vec_isa.py) are not judged by
+/// what they test, and what they lack is a warning.
+void judge_shared_object(std::string_view bytes, const TargetMachine& target, FileReport& report);
+
+/// Judges the name of a module that only the Python which made it loads: `….cpython-311-x86_64-linux-gnu.so`.
+void judge_python_tag(std::string_view name, const TargetMachine& target, FileReport& report);
+
+/// Judges a cubin against the GPUs of `target`. `member` names it inside the file that is reported on; empty
+/// for that file itself.
+void judge_cubin(const container::Cubin& cubin, std::string_view member, const TargetMachine& target,
+                 FileReport& report);
+
+/// What a kernel's metadata says: triton/compiler/compiler.py, `<kernel>.json`.
+struct KernelMetadata {
+  std::string_view name;
+  std::optional<std::int64_t> num_warps;
+  std::int64_t warp_size = 32;
+};
+
+/// Whether a cubin holds the kernel that its metadata names, compiled for as many threads.
+void compare_cubin(const container::Cubin& cubin, const KernelMetadata& metadata, std::string_view member,
+                   FileReport& report);
+
+/// Decodes every tensor of a pickle: a storage that doesn't decode, or is too short for its size and strides,
+/// is a finding. `budget` also bounds nested pickles.
+void judge_tensors(const pickle::Document& document, Budget& budget, FileReport& report);
+
+/// Looks into the kernels that an entry carries: their cubins against `target` (may be null) and, when
+/// `deep`, against the metadata beside them.
+void judge_bundle(const torch::TritonBundle& bundle, const TargetMachine* target, bool deep,
+                  FileReport& report);
 
 }  // namespace cachetool::verify

@@ -16,14 +16,14 @@ enum class Depth : std::uint8_t {
   kDeep,     ///< also tensor storages, symbols of binaries, versions that they need
 };
 
-struct Machine;
+struct TargetMachine;
 
 struct Options {
   Depth depth = Depth::kDefault;
   store::ReadLimits limits;
   std::uint64_t max_file_bytes = std::uint64_t{1}
                                  << 30;  ///< of what is no entry: larger files are not read whole
-  const Machine* machine = nullptr;      ///< what binaries have to fit (--against); null: nothing
+  const TargetMachine* machine = nullptr;  ///< what binaries have to fit (--against); null: nothing
   /// Compile commands of C++ kernels that the user vouches for, as torch hashes them behind a source's text.
   std::vector<std::string> compile_commands;
   /// Only these entries, and what they lead to; empty: all of the source's scope.
