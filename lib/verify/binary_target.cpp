@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text.h"
 #include "container/elf_dynamic.h"
 #include "container/x86_code.h"
 #include "verify/machine_checks.h"
@@ -17,6 +18,12 @@ std::string machine_name(std::uint16_t machine) {
   if (machine == container::kMachineX86_64) return "x86-64";
   if (machine == container::kMachineAArch64) return "aarch64";
   return fmt::format("ELF machine {}", machine);
+}
+
+/// A name from a file, for a message.
+std::string shown(std::string_view name) {
+  constexpr std::size_t kLongest = 200;
+  return escape_for_terminal(name.substr(0, kLongest));
 }
 
 /// torch/_inductor/cpu_vec_isa.py: `__avx_chk_kernel`, `__amx_chk_kernel`, `__avx512_vnni_chk_kernel_1`, …
@@ -67,7 +74,7 @@ class LoaderJudge {
       } else if (!dynamic_.run_path.empty()) {
         report_.not_checkable(checks::kBinaryLibrary, "the file names directories of its own to search");
       } else {
-        report_.found(checks::kBinaryLibrary, {fmt::format("needs {}, which isn't there", soname)},
+        report_.found(checks::kBinaryLibrary, {fmt::format("needs {}, which isn't there", shown(soname))},
                       severity_);
       }
     }
@@ -91,7 +98,8 @@ class LoaderJudge {
       const std::string_view newest = library->newest_version(place.second);
       const std::string has = newest.empty() ? "has no such versions" : fmt::format("ends at {}", newest);
       report_.found(checks::kBinaryVersion,
-                    {fmt::format("needs {} of {}; {} {}", version, place.first, library->path(), has)},
+                    {fmt::format("needs {} of {}; {} {}", shown(version), shown(place.first),
+                                 shown(library->path()), shown(has))},
                     severity_);
     }
   }
@@ -124,10 +132,11 @@ class LoaderJudge {
       }
     }
     if (!unknown.empty())
-      report_.not_checkable(checks::kBinarySymbol, fmt::format("{} wasn't found", unknown));
+      report_.not_checkable(checks::kBinarySymbol, fmt::format("{} wasn't found", shown(unknown)));
     if (nobody.empty()) return;
     const std::size_t named = std::min(nobody.size(), kNamed);
-    const std::vector<std::string_view> first(nobody.begin(), nobody.begin() + static_cast<long>(named));
+    std::vector<std::string> first;
+    for (std::size_t i = 0; i < named; ++i) first.push_back(shown(nobody[i]));
     const std::string more =
         nobody.size() > named ? fmt::format(" and {} more", nobody.size() - named) : std::string();
     report_.found(checks::kBinarySymbol,
@@ -162,7 +171,7 @@ void judge_processor(std::string_view bytes, const container::ElfDynamic& dynami
   const auto first = std::find_if(code->uses.begin(), code->uses.end(),
                                   [&](const auto& use) { return missing.has(use.feature); });
   const std::string where =
-      first->function.empty() ? std::string() : fmt::format("; first in {}", first->function);
+      first->function.empty() ? std::string() : fmt::format("; first in {}", shown(first->function));
   report.found(checks::kBinaryProcessor,
                {fmt::format("needs {}, which {} lacks{}", fmt::join(missing.names(), ", "), cpu.name, where),
                 first->offset});
@@ -201,7 +210,7 @@ void judge_python_tag(std::string_view name, const TargetMachine& target, FileRe
   const std::string_view tag = name.substr(at + 1, name.size() - at - 1 - kSuffix.size());
   if (tag == target.python_tag) return report.fine(checks::kLauncherPython);
   report.found(checks::kLauncherPython,
-               {fmt::format("is for {}; the Python of torch here is {}", tag, target.python_tag)});
+               {fmt::format("is for {}; the Python of torch here is {}", shown(tag), target.python_tag)});
 }
 
 }  // namespace cachetool::verify

@@ -2,12 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <string>
 #include <vector>
 
-#include "container/json.h"
-#include "torch/tensor.h"
+#include "base/text.h"
 #include "verify/machine_checks.h"
 
 namespace cachetool::verify {
@@ -30,19 +28,6 @@ std::string advice(const container::CudaTarget& code) {
   }
   return fmt::format("{} runs on compute capability {}.{} and later ones of {}.x", code.text(), code.major(),
                      code.minor(), code.major());
-}
-
-/// The members of `<kernel>.json` that are compared.
-std::optional<KernelMetadata> read_metadata(const container::Tree& tree) {
-  const container::Node root = tree.root();
-  if (!root.is(container::NodeKind::kMap)) return std::nullopt;
-  const auto name = root.find("name");
-  if (!name || !name->is(container::NodeKind::kString)) return std::nullopt;
-  KernelMetadata metadata;
-  metadata.name = name->text();
-  const auto warps = root.find("num_warps");
-  if (warps && warps->is(container::NodeKind::kInteger)) metadata.num_warps = warps->as_integer();
-  return metadata;
 }
 
 }  // namespace
@@ -70,12 +55,14 @@ void compare_cubin(const container::Cubin& cubin, const KernelMetadata& metadata
                    FileReport& report) {
   const container::CubinKernel* kernel = cubin.find(metadata.name);
   if (kernel == nullptr) {
-    std::vector<std::string_view> names;
-    for (const auto& held : cubin.kernels) names.push_back(held.name);
-    const std::string holds =
-        names.empty() ? std::string("no kernel") : fmt::format("{}", fmt::join(names, ", "));
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < std::min(cubin.kernels.size(), kNamed); ++i)
+      names.push_back(escape_for_terminal(cubin.kernels[i].name.substr(0, 200)));
+    const std::string holds = names.empty() ? "no kernel" : fmt::format("{}", fmt::join(names, ", "));
     report.found(checks::kCubinKernel,
-                 {fmt::format("{}holds {}; its metadata names {}", subject(member), holds, metadata.name)});
+                 {fmt::format("{}holds {}; its metadata names {}", subject(member), holds,
+                              escape_for_terminal(metadata.name.substr(0, 200)))});
     return;
   }
   report.fine(checks::kCubinKernel);
@@ -87,63 +74,6 @@ void compare_cubin(const container::Cubin& cubin, const KernelMetadata& metadata
   report.found(checks::kCubinThreads,
                {fmt::format("{}was compiled for {} threads per block; its metadata says {} warps, {} threads",
                             subject(member), *kernel->threads, *metadata.num_warps, threads)});
-}
-
-void judge_bundle(const torch::TritonBundle& bundle, const TargetMachine* target, bool deep,
-                  FileReport& report) {
-  constexpr std::string_view kCubin = ".cubin";
-  constexpr std::string_view kJson = ".json";
-  for (const torch::TritonKernelArtifacts& kernel : bundle.kernel_artifacts) {
-    std::map<std::string_view, std::string_view> texts;  // by name without suffix
-    for (const torch::TritonArtifact& artifact : kernel.artifacts) {
-      std::string_view name = artifact.filename;
-      if (!name.ends_with(kJson)) continue;
-      name.remove_suffix(kJson.size());
-      texts.emplace(name, artifact.payload);
-    }
-    for (const torch::TritonArtifact& artifact : kernel.artifacts) {
-      if (!artifact.filename.ends_with(kCubin)) continue;
-      const std::string member = fmt::format("bundled {}", artifact.filename);
-      const auto cubin = container::read_cubin(artifact.payload);
-      if (!cubin) {
-        if (deep)
-          report.found(checks::kCubinKernel,
-                       {fmt::format("{} can't be read: {}", member, cubin.error().message)});
-        continue;
-      }
-      if (target != nullptr) judge_cubin(*cubin, member, *target, report);
-      if (!deep) continue;
-      const auto text = texts.find(artifact.filename.substr(0, artifact.filename.size() - kCubin.size()));
-      if (text == texts.end()) {
-        report.not_checkable(checks::kCubinKernel, "the bundle holds no metadata of the kernel");
-        continue;
-      }
-      const auto tree = container::read_json(text->second, {});
-      const auto metadata = tree ? read_metadata(*tree) : std::nullopt;
-      if (!metadata) {
-        report.not_checkable(checks::kCubinKernel, "the kernel's metadata can't be read");
-        continue;
-      }
-      compare_cubin(*cubin, *metadata, member, report);
-    }
-  }
-}
-
-void judge_tensors(const pickle::Document& document, Budget& budget, FileReport& report) {
-  for (const pickle::Value& call : document.calls()) {
-    if (!torch::is_tensor(call)) continue;
-    const auto tensor = torch::decode_tensor(call, budget);
-    if (tensor && tensor->is_parameter) continue;  // the tensor in it is a call of its own
-    const std::uint64_t offset = call.object().offset;
-    if (!tensor) {
-      report.found(checks::kTensorStorage, {"a tensor whose parts are not what torch writes", offset});
-    } else if (!tensor->problem.empty()) {
-      report.found(checks::kTensorStorage,
-                   {fmt::format("a {} tensor: {}", tensor->dtype, tensor->problem), offset});
-    } else {
-      report.fine(checks::kTensorStorage);
-    }
-  }
 }
 
 }  // namespace cachetool::verify

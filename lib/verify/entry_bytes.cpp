@@ -33,7 +33,7 @@ class EntryCheck {
   EntryCheck(std::string_view bytes, const EntryPlace& place, FileReport& report)
       : bytes_(bytes), place_(place), report_(report) {}
 
-  Expected<std::unique_ptr<EntryFacts>> run(const store::ReadLimits& limits) {
+  Expected<std::unique_ptr<EntryFacts>> run(const store::ReadLimits& limits, const EntryScrutiny& scrutiny) {
     if (bytes_.empty()) return damaged({&checks::kPickleTruncated, {.message = "the entry is empty"}});
     Budget budget = limits.budget(bytes_.size());
     auto decoded = torch::decode_entry(bytes_, budget);
@@ -46,6 +46,10 @@ class EntryCheck {
     report_.fine(checks::kPickleTruncated);
     report_.fine(checks::kPickleMalformed);
     if (!judge(*decoded, release)) return nullptr;
+    const bool damaged_anyhow =
+        std::any_of(report_.findings().begin(), report_.findings().end(),
+                    [](const Finding& finding) { return finding.severity == Severity::kError; });
+    if (!damaged_anyhow) check_entry_deep(*decoded, scrutiny, budget, report_);
     return entry_facts(*decoded, release);
   }
 
@@ -195,8 +199,9 @@ class EntryCheck {
 }  // namespace
 
 Expected<std::unique_ptr<EntryFacts>> check_entry_bytes(std::string_view bytes, const EntryPlace& place,
-                                                        const store::ReadLimits& limits, FileReport& report) {
-  return EntryCheck(bytes, place, report).run(limits);
+                                                        const store::ReadLimits& limits, FileReport& report,
+                                                        const EntryScrutiny& scrutiny) {
+  return EntryCheck(bytes, place, report).run(limits, scrutiny);
 }
 
 }  // namespace cachetool::verify

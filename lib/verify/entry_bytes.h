@@ -9,6 +9,7 @@
 #include "store/read_limits.h"
 #include "torch/entry_summary.h"
 #include "torch/key.h"
+#include "verify/entry_deep.h"
 #include "verify/facts.h"
 #include "verify/file_report.h"
 
@@ -27,6 +28,7 @@ struct EntryPlace {
 /// too damaged to say anything. One finding for each cause: what is torn is not also called misnamed. Errors:
 /// kLimit… when the limits don't let it be decoded.
 Expected<std::unique_ptr<EntryFacts>> check_entry_bytes(std::string_view bytes, const EntryPlace& place,
-                                                        const store::ReadLimits& limits, FileReport& report);
+                                                        const store::ReadLimits& limits, FileReport& report,
+                                                        const EntryScrutiny& scrutiny = {});
 
 }  // namespace cachetool::verify

@@ -65,7 +65,8 @@ Expected<Facts> check_entry_file(FileInput& input, FileReport& report) {
   // A file that stands alone, outside a cache, has neither a key nor a name of torch's.
   place.key = torch::HashName::parse(directory);
   if (place.key) place.leaf = input.name();
-  auto facts = check_entry_bytes(*bytes, place, input.options().limits, report);
+  auto facts = check_entry_bytes(*bytes, place, input.options().limits, report,
+                                 {input.depth(), input.options().machine});
   if (!facts) return tl::unexpected(std::move(facts.error()));
   if (*facts == nullptr) return Facts{};
   return Facts(std::move(*facts));

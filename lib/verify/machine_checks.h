@@ -2,10 +2,7 @@
 
 #include <string_view>
 
-#include "base/budget.h"
 #include "container/cubin.h"
-#include "pickle/document.h"
-#include "torch/triton_bundle.h"
 #include "verify/check.h"
 #include "verify/file_report.h"
 #include "verify/target_machine.h"
@@ -52,14 +49,5 @@ struct KernelMetadata {
 /// Whether a cubin holds the kernel that its metadata names, compiled for as many threads.
 void compare_cubin(const container::Cubin& cubin, const KernelMetadata& metadata, std::string_view member,
                    FileReport& report);
-
-/// Decodes every tensor of a pickle: a storage that doesn't decode, or is too short for its size and strides,
-/// is a finding. `budget` also bounds nested pickles.
-void judge_tensors(const pickle::Document& document, Budget& budget, FileReport& report);
-
-/// Looks into the kernels that an entry carries: their cubins against `target` (may be null) and, when
-/// `deep`, against the metadata beside them.
-void judge_bundle(const torch::TritonBundle& bundle, const TargetMachine* target, bool deep,
-                  FileReport& report);
 
 }  // namespace cachetool::verify

@@ -22,7 +22,7 @@ struct Options {
   Depth depth = Depth::kDefault;
   store::ReadLimits limits;
   std::uint64_t max_file_bytes = std::uint64_t{1}
-                                 << 30;  ///< of what is no entry: larger files are not read whole
+                                 << 30;    ///< of what is no entry: larger files are not read whole
   const TargetMachine* machine = nullptr;  ///< what binaries have to fit (--against); null: nothing
   /// Compile commands of C++ kernels that the user vouches for, as torch hashes them behind a source's text.
   std::vector<std::string> compile_commands;
