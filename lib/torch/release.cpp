@@ -118,8 +118,9 @@ std::string_view script_of(const Decoded& decoded) {
   return graph != nullptr ? graph->runnable_graph_str.value_or({}) : std::string_view{};
 }
 
-/// "2.9.1+cu128" → k2_9; kUnknown for a release that isn't listed.
-ReleaseFamily family_of(std::string_view version) {
+}  // namespace
+
+ReleaseFamily family_of_version(std::string_view version) {
   const std::size_t dot = version.find('.');
   if (dot == std::string_view::npos) return ReleaseFamily::kUnknown;
   const std::string_view name = version.substr(0, version.find_first_not_of("0123456789", dot + 1));
@@ -129,8 +130,6 @@ ReleaseFamily family_of(std::string_view version) {
   return ReleaseFamily::kUnknown;
 }
 
-}  // namespace
-
 std::string_view torch_identity(const Decoded& decoded) {
   return identity_of(decoded);
 }
@@ -138,12 +137,12 @@ std::string_view torch_identity(const Decoded& decoded) {
 Release identify_release(const Decoded& decoded) {
   const std::string_view identity = identity_of(decoded);
   if (const std::string_view version = release_of_identity(identity); !version.empty()) {
-    const ReleaseFamily family = family_of(version);
+    const ReleaseFamily family = family_of_version(version);
     return {family, family, std::string(version),
             fmt::format("the torch_version component of its key is that of {}", version)};
   }
   if (const std::string_view version = version_in_script(script_of(decoded)); !version.empty()) {
-    const ReleaseFamily family = family_of(version);
+    const ReleaseFamily family = family_of_version(version);
     return {family, family, std::string(version),
             fmt::format("runnable_graph_str names torch version {}", version)};
   }

@@ -23,6 +23,9 @@ struct Release {
 /// Follows the field sets in docs/formats.md, "Telling releases apart".
 Release identify_release(const Decoded& decoded);
 
+/// "2.9.1+cu128" → k2_9; kUnknown for a release that isn't listed.
+ReleaseFamily family_of_version(std::string_view version);
+
 /// "2.9", or "unknown".
 std::string_view family_name(ReleaseFamily family);
 /// "2.9", "2.10-2.11", or "unknown".

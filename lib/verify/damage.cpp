@@ -5,6 +5,7 @@
 
 #include "store/classify.h"
 #include "store/paths.h"
+#include "verify/best_config_file.h"
 
 namespace cachetool::verify {
 namespace {
@@ -17,6 +18,9 @@ constexpr std::array kGroupSince37{FamilySeverity{Family::k2_12, Family::k2_15, 
 // triton/runtime/build.py: compile_module_from_src builds a module that can't be loaded anew since 3.4 (torch
 // 2.8).
 constexpr std::array kModuleSince34{FamilySeverity{Family::k2_8, Family::k2_15, Severity::kWarning}};
+
+// torch/_inductor/remote_cache.py: LocalCache._get lets a document that is no JSON pass since 2.13.
+constexpr std::array kBestConfigSince213{FamilySeverity{Family::k2_13, Family::k2_15, Severity::kWarning}};
 
 Severity by_family(std::span<const FamilySeverity> rules, const FileInput& input) {
   const ReleaseRange range = triton_releases(store::name_of(input.inventory().directory_of(input.id()).path));
@@ -99,6 +103,11 @@ Loss loss_of(const FileInput& input) {
       return {Severity::kError, "Triton raises instead of tuning again", whole_directory(input)};
     case Kind::kBenchmarkCache:
       return {Severity::kError, "torch raises when it looks for a measured time", this_file(input)};
+    case Kind::kBestConfig: {
+      const ReleaseRange range = best_config_releases(input);
+      return {severity_for({"", "", Severity::kError, "", kBestConfigSince213}, range.first, range.last),
+              "torch raises up to 2.12 and tunes again since 2.13", this_file(input)};
+    }
     case Kind::kMemoizer:
       return {Severity::kWarning, "torch goes on as if nothing were remembered", this_file(input)};
     case Kind::kEagerAoti:

@@ -2,36 +2,14 @@
 
 #include <fmt/format.h>
 
-#include <array>
-
 #include "base/text.h"
 #include "store/paths.h"
 #include "verify/entry_bytes.h"
 #include "verify/entry_checks.h"
-#include "verify/pickle_problems.h"
+#include "verify/pickle_ends.h"
 
 namespace cachetool::verify {
 namespace {
-
-/// `--quick`: the first and the last byte; false when they are a finding.
-Expected<bool> check_ends(const FileInput& input, FileReport& report) {
-  const std::uint64_t size = input.stat().size;
-  std::array<char, 2> ends{};
-  if (size > 0) {
-    for (const auto& [offset, at] : {std::pair{std::uint64_t{0}, 0}, std::pair{size - 1, 1}}) {
-      const auto read = input.read_at(offset, std::span(ends).subspan(static_cast<std::size_t>(at), 1));
-      if (!read) return tl::unexpected(read.error());
-    }
-  }
-  if (auto problem = pickle_ends(size, ends[0], ends[1])) {
-    problem->text.repair = {report.path()};
-    report.found(*problem->check, std::move(problem->text), problem->severity);
-    return false;
-  }
-  report.fine(checks::kPickleTruncated);
-  report.fine(checks::kPickleMalformed);
-  return true;
-}
 
 /// `--quick`: whether the name could be a content's hash, or is what torch up to 2.7 calls such files.
 void check_name_shape(const FileInput& input, FileReport& report) {
@@ -52,7 +30,7 @@ Expected<Facts> check_entry_file(FileInput& input, FileReport& report) {
   const std::string_view directory = store::name_of(input.inventory().directory_of(input.id()).path);
   report.set_key(store::join_path(directory, input.name()));
   if (input.depth() == Depth::kQuick) {
-    auto whole = check_ends(input, report);
+    auto whole = check_pickle_ends(input, report);
     if (!whole) return tl::unexpected(std::move(whole.error()));
     if (*whole && torch::HashName::parse(directory)) check_name_shape(input, report);
     return Facts{};

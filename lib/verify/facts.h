@@ -67,6 +67,7 @@ struct EntryFacts {
 struct ModuleFacts {
   SourceText content;
   bool is_triton_kernel = false;  ///< the file defines one Triton kernel
+  bool is_named_right = true;     ///< false: there is a finding that its name isn't its text's
 };
 
 /// A C++ source.

@@ -1,8 +1,11 @@
 #include "verify/file_checks.h"
 
+#include "verify/best_config_file.h"
 #include "verify/binary_files.h"
 #include "verify/entry_file.h"
 #include "verify/side_files.h"
+#include "verify/source_files.h"
+#include "verify/state_files.h"
 #include "verify/triton_files.h"
 
 namespace cachetool::verify {
@@ -13,6 +16,21 @@ FileCheck file_check_for(store::ArtifactKind kind) {
     case Kind::kFxGraphEntry:
     case Kind::kAotAutogradEntry:
       return check_entry_file;
+    case Kind::kPythonModule:
+      return check_python_module;
+    case Kind::kCppSource:
+    case Kind::kOptimizedSource:
+      return check_cpp_source;
+    case Kind::kHeader:
+      return check_header;
+    case Kind::kBestConfig:
+      return check_best_config;
+    case Kind::kKernelPerf:
+      return check_kernel_perf;
+    case Kind::kPgoState:
+      return check_pgo_state;
+    case Kind::kPrecompile:
+      return check_precompile;
     case Kind::kSharedObject:
     case Kind::kTritonLauncher:
     case Kind::kTritonDriver:

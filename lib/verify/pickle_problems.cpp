@@ -45,17 +45,4 @@ std::optional<Problem> pickle_deviation(const pickle::Document& document, std::u
   return Problem{&checks::kPickleDeviation, {.message = std::move(message), .offset = base + first->offset}};
 }
 
-std::optional<Problem> pickle_ends(std::uint64_t size, char first, char last) {
-  if (size == 0) return Problem{&checks::kPickleTruncated, {.message = "the file is empty", .offset = 0}};
-  if (first != '\x80') {
-    return Problem{&checks::kPickleMalformed,
-                   {.message = "the first byte isn't that of a binary pickle", .offset = 0}};
-  }
-  if (last != '.') {
-    return Problem{&checks::kPickleTruncated,
-                   {.message = "the last byte isn't the end of a pickle", .offset = size}};
-  }
-  return std::nullopt;
-}
-
 }  // namespace cachetool::verify

@@ -27,8 +27,4 @@ std::optional<Problem> trailing_bytes(const pickle::Document& document, std::uin
 /// What no pickler writes in a pickle, but trailing bytes, if anything: one problem for all of it.
 std::optional<Problem> pickle_deviation(const pickle::Document& document, std::uint64_t base);
 
-/// What the first and last bytes of a file of `size` bytes say, where they can't be those of a pickle that
-/// torch wrote (`--quick`).
-std::optional<Problem> pickle_ends(std::uint64_t size, char first, char last);
-
 }  // namespace cachetool::verify
