@@ -21,6 +21,7 @@ struct Invocation {
 // fills `invocation`.
 void add_list(CLI::App& app, Invocation& invocation);
 void add_show(CLI::App& app, Invocation& invocation);
+void add_scan(CLI::App& app, Invocation& invocation);
 void add_stats(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
 void add_which(CLI::App& app, Invocation& invocation);

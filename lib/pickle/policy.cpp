@@ -45,6 +45,7 @@ class Judge {
 
   PolicyReport run(const Document& document) {
     outermost_ = document.bytes();
+    in_stream_ = limits_.source == PickleSource::kTorchStream;
     judge_document(document);
     while (!queue_.empty()) {
       const Nested nested = queue_.front();
@@ -321,8 +322,9 @@ class Judge {
 
   /// Persistent ids mean something only to an unpickler that knows them: torch.save's and a stored graph's.
   void judge_persistent(const PersistentNode& persistent) {
+    const bool inside = depth_ > 0 || limits_.source == PickleSource::kInsidePickle;
     const bool known =
-        in_stream_ ? is_storage_id(persistent.id) : depth_ > 0 && text_or(persistent.id) == "unpickle_state";
+        in_stream_ ? is_storage_id(persistent.id) : inside && text_or(persistent.id) == "unpickle_state";
     if (!known)
       find(Verdict::kUnknown, "a persistent id", "names something outside the pickle", persistent.offset);
   }
@@ -333,6 +335,7 @@ class Judge {
   }
 
   void visit_payload(const Value& value) {
+    if (limits_.nested == NestedPickles::kLeft) return;
     if (!value.is(Tag::kString)) return enqueue(value.bytes(), false, false, 0);
     // Bytes that were decoded as Latin-1: every one of 0x80 and more takes two.
     const std::string_view text = value.bytes();
@@ -363,6 +366,7 @@ class Judge {
 
   /// `required`: something applies the bytes, so that they must be what they are taken for.
   void enqueue(std::string_view bytes, bool required, bool stream, std::uint64_t offset) {
+    if (limits_.nested == NestedPickles::kLeft) return;
     const Payload payload = payload_of(bytes);
     stream = stream || payload == Payload::kLegacyStream;
     if (payload == Payload::kOpaque && !required) {

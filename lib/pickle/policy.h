@@ -29,7 +29,22 @@ struct PolicyFinding {
   std::uint64_t base = 0;    ///< where that nested pickle starts, counted in the bytes of the outermost one
 };
 
+/// What becomes of pickles and torch.save streams inside bytes.
+enum class NestedPickles : bool {
+  kJudged,  ///< they are looked into
+  kLeft,    ///< the caller finds and judges them
+};
+
+/// Where a pickle was found: it decides what its persistent ids may mean.
+enum class PickleSource : std::uint8_t {
+  kFile,          ///< by itself
+  kInsidePickle,  ///< in bytes of another pickle
+  kTorchStream,   ///< one of torch.save's
+};
+
 struct PolicyLimits {
+  NestedPickles nested = NestedPickles::kJudged;
+  PickleSource source = PickleSource::kFile;
   std::uint32_t max_findings = 100;  ///< kept; all are counted
   std::uint32_t max_depth = 8;       ///< of pickles inside bytes
   std::uint32_t max_nested = 10'000;
