@@ -1,11 +1,10 @@
 #include <string>
 
-#include "base/hash.h"
 #include "container/json.h"
+#include "store/best_config_name.h"
 #include "store/paths.h"
 #include "store/reference_builder.h"
 #include "store/triton_location.h"
-#include "torch/known_builds.h"
 
 namespace cachetool::store {
 
@@ -61,8 +60,6 @@ void ReferenceBuilder::read_best_configs() {
   link_best_configs_by_shard();
 }
 
-/// torch/_inductor/runtime/autotune_cache.py: the SHA-256 of the module's file name and a tag that is
-/// normally empty (2.6), hashed once more with torch_key (2.8 on).
 void ReferenceBuilder::link_best_configs_by_name() {
   std::unordered_map<std::string_view, std::vector<UnitId>> configs;
   for (const Pending& config : best_configs_) configs[directory_of(config.path)].push_back(config.unit);
@@ -70,13 +67,8 @@ void ReferenceBuilder::link_best_configs_by_name() {
     const auto modules = modules_of_shard_.find(place_key(unit(units.front()).root, shard));
     if (modules == modules_of_shard_.end()) continue;
     for (const UnitId module : modules->second) {
-      const std::string first = to_hex(sha256(std::string(name_of(unit(module).path)) + ".py:"));
-      std::vector<std::string> names{first};
-      for (const torch::KnownBuild& build : torch::known_builds())
-        names.push_back(to_hex(sha256(first + from_hex(build.torch_key))));
-      for (const std::string& name : names) {
-        const auto found =
-            index_.by_path_.find(place_key(unit(module).root, join_path(shard, name + ".best_config")));
+      for (const std::string& name : best_config_names(name_of(unit(module).path))) {
+        const auto found = index_.by_path_.find(place_key(unit(module).root, join_path(shard, name)));
         if (found == index_.by_path_.end()) continue;
         link(module, found->second);
         linked_configs_.insert(found->second);

@@ -1,13 +1,18 @@
 #include <array>
 
 #include "verify/cache_facts.h"
+#include "verify/leftovers.h"
+#include "verify/references.h"
 #include "verify/triton_directories.h"
 
 namespace cachetool::verify {
 
 std::span<const RelationCheck> relation_checks() {
-  static constexpr std::array<RelationCheck, 1> kChecks{
+  static constexpr std::array<RelationCheck, 4> kChecks{
       check_triton_directories,
+      check_references,
+      check_leftovers,
+      check_locks,
   };
   return kChecks;
 }

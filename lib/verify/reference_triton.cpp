@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <string_view>
+#include <unordered_set>
+
+#include "store/paths.h"
+#include "verify/references.h"
+#include "verify/triton_name.h"
+
+namespace cachetool::verify {
+namespace {
+
+// Triton cuts a kernel's name there in the names of its files. triton/compiler/compiler.py: compile.
+constexpr std::size_t kMaxNameBytes = 150;
+// From 2.14 on (Triton 3.8) a group whose file is gone counts as absent and the kernel is compiled again;
+// before, Triton goes on without the file. triton/runtime/cache.py: FileCacheManager.get_group.
+constexpr auto kFirstStrictGroup = torch::ReleaseFamily::k2_14;
+
+bool is_binary(std::string_view file) {
+  for (const std::string_view ending : {".cubin", ".hsaco", ".spv", ".zebin"})
+    if (file.ends_with(ending)) return true;
+  return false;
+}
+
+std::string_view stem_of(std::string_view file) {
+  return file.substr(0, file.rfind('.'));
+}
+
+/// What a graph's bundle holds. Refers to the facts.
+struct BundleNames {
+  std::unordered_set<std::string_view> kernels;      ///< as their files are called
+  std::unordered_set<std::string_view> directories;  ///< that hold a binary
+
+  explicit BundleNames(const GraphFacts& graph) {
+    for (const BundledKernelFacts& kernel : graph.bundle) {
+      for (const std::string& file : kernel.files) {
+        kernels.insert(stem_of(file));
+        if (is_binary(file)) directories.insert(kernel.directory);
+      }
+    }
+  }
+};
+
+class TritonRelation {
+ public:
+  explicit TritonRelation(const ReferenceContext& context) : context_(context) {}
+
+  void check(FileId id, const EntryFacts& entry) {
+    FileReport report = report_on_entry(context_, id);
+    std::vector<std::string> missing;
+    std::vector<std::string> absent;
+    bool hidden = false;
+    for (const GraphFacts& graph : entry.graphs) {
+      const BundleNames bundle(graph);
+      for (const BundledKernelFacts& kernel : graph.bundle) hidden = compare(id, entry, kernel) || hidden;
+      for (const store::TritonReference& kernel : graph.links.triton_modules)
+        if (!is_held(bundle, kernel)) missing.push_back(kernel.name);
+      for (const StaticKernelFacts& kernel : graph.static_kernels)
+        if (!has_binary(bundle, kernel)) absent.push_back(kernel.autotuner);
+    }
+    absent.erase(std::unique(absent.begin(), absent.end()),
+                 absent.end());  // those of one autotuner are neighbours
+    tell(report, checks::kTritonKernelMissing, entry, missing,
+         "uses " + name_some(missing) +
+             ", compiled neither in the entry's bundle nor in Triton's directories");
+    // Binaries in a directory that hides the bundle's copy are told of there.
+    if (absent.empty() || !hidden)
+      tell(report, checks::kStaticKernelMissing, entry, absent,
+           "binaries for " + name_some(absent) + " are neither in its bundle nor in Triton's directories");
+    context_.report.add(std::move(report));
+  }
+
+ private:
+  static void tell(FileReport& report, const Check& check, const EntryFacts& entry,
+                   const std::vector<std::string>& names, const std::string& message) {
+    const bool has_kernels =
+        std::any_of(entry.graphs.begin(), entry.graphs.end(),
+                    [](const GraphFacts& graph) { return !graph.links.triton_modules.empty(); });
+    if (!names.empty()) {
+      report.found(check, {message});
+    } else if (has_kernels) {
+      report.fine(check);
+    }
+  }
+
+  /// Compares each directory of that name with what the bundle would write there; true when one lacks
+  /// something. torch/_inductor/triton_bundler.py: TritonBundler.read_and_emit.
+  bool compare(FileId id, const EntryFacts& entry, const BundledKernelFacts& kernel) {
+    bool hides = false;
+    for (const DirectoryId directory : context_.index.triton_directories(kernel.directory)) {
+      std::vector<std::string> lacking;
+      for (const std::string& file : kernel.files)
+        if (!holds(directory, file)) lacking.push_back(file);
+      hides = hides || !lacking.empty();
+      if (!told_.insert(directory).second) continue;
+      const Inventory::Directory& place = context_.inventory().directory(directory);
+      FileReport report(place.root, place.path);
+      report.set_key(entry_name(context_.inventory(), id));
+      if (lacking.empty()) {
+        report.fine(checks::kTritonHidesBundle);
+      } else {
+        report.found(checks::kTritonHidesBundle,
+                     {.message = "lacks " + name_some(lacking) +
+                                 ", which the entry carries; torch writes only into "
+                                 "a directory that is empty or absent",
+                      .repair = {place.path}},
+                     cost_of(directory, lacking, entry.first));
+      }
+      context_.report.add(std::move(report));
+    }
+    return hides;
+  }
+
+  /// What a lacking file comes to when Triton meets the directory. triton/compiler/compiler.py: compile,
+  /// CompiledKernel.
+  Severity cost_of(DirectoryId directory, const std::vector<std::string>& lacking,
+                   torch::ReleaseFamily oldest) const {
+    const bool strict = oldest >= kFirstStrictGroup;
+    Severity cost = strict ? Severity::kWarning : Severity::kInfo;
+    for (const std::string& file : lacking) {
+      if (file.ends_with(".json")) return Severity::kWarning;  // no metadata or group: compiled again
+      if (is_binary(file) && !strict && holds(directory, "__grp__" + std::string(stem_of(file)) + ".json"))
+        cost = Severity::kError;  // the group is used without it, and CompiledKernel raises a KeyError
+    }
+    return cost;
+  }
+
+  bool holds(DirectoryId directory, std::string_view file) const {
+    const Inventory::Directory& place = context_.inventory().directory(directory);
+    return context_.inventory().find(place.root, store::join_path(place.path, file)).has_value();
+  }
+
+  /// Whether a compiled form of the kernel is in the bundle or on disk.
+  bool is_held(const BundleNames& bundle, const store::TritonReference& kernel) const {
+    return !context_.index.directories_of_module(kernel.module).empty() ||
+           bundle.kernels.contains(std::string_view(kernel.name).substr(0, kMaxNameBytes));
+  }
+
+  /// torch/_inductor/runtime/triton_heuristics.py: StaticTritonCompileResult.reload_cubin_path (2.9).
+  bool has_binary(const BundleNames& bundle, const StaticKernelFacts& kernel) const {
+    if (kernel.has_binary) return true;
+    for (const std::string& name : triton_directory_names(kernel.hash)) {
+      if (bundle.directories.contains(name)) return true;
+      for (const DirectoryId directory : context_.index.triton_directories(name)) {
+        const Inventory::Directory& place = context_.inventory().directory(directory);
+        for (FileId file = place.first; file < place.last; ++file)
+          if (is_binary(context_.inventory().file(file).name)) return true;
+      }
+    }
+    return false;
+  }
+
+  const ReferenceContext& context_;
+  std::unordered_set<DirectoryId> told_;
+};
+
+}  // namespace
+
+void check_triton_kernels(const ReferenceContext& context) {
+  TritonRelation relation(context);
+  for (const FileId id : entries_to_judge(context)) relation.check(id, *context.cache.entry(id));
+}
+
+}  // namespace cachetool::verify
