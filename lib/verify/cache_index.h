@@ -82,7 +82,7 @@ class CacheIndex {
   std::unordered_map<std::string, std::vector<DirectoryId>> triton_;  // name
   std::map<torch::HashName, std::vector<std::string>> module_directories_;
   std::map<std::string, torch::HashName, std::less<>> module_of_directory_;  // name
-  std::unordered_map<FileId, std::vector<FileId>> results_;                // of a module
+  std::unordered_map<FileId, std::vector<FileId>> results_;                  // of a module
   std::unordered_set<DirectoryId> unclaimed_shards_;  // with a result that no module could be found for
 };
 

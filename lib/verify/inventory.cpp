@@ -21,7 +21,8 @@ Expected<Inventory> Inventory::make(store::Source& source) {
   Inventory inventory;
   inventory.cache_ = &source.cache();
   store::WalkOptions options;
-  options.whole_roots = true;
+  // Around a single file lies what has nothing to do with it.
+  options.whole_roots = inventory.cache_->roots.front().role != store::RootRole::kSingleFile;
   if (auto walked = source.walk(options, inventory); !walked)
     return tl::unexpected(std::move(walked.error()));
   inventory.finish();

@@ -28,9 +28,6 @@ const Check kLeftoverLoadMarker{"leftover.load-marker",
                                 "a marker says that a library loads which isn't there", Severity::kInfo,
                                 "Move it away (verify --repair)"};
 
-const Check kLeftoverBuildError{"leftover.build-error", "a build failed once and torch will not try it again",
-                                Severity::kInfo, "Remove it to have torch try again"};
-
 const Check kLeftoverUnreachable{"leftover.unreachable",
                                  "something lies among the entries where torch never finds it",
                                  Severity::kWarning, "Remove it, or move it to where it belongs"};
@@ -46,9 +43,8 @@ const Check kLockAbandoned{"lock.abandoned", "a lock that is held by being there
 CheckGroup leftover_checks() {
   using namespace checks;
   static constexpr std::array kChecks{
-      &kLeftoverInKey,       &kLeftoverTemporary,  &kLeftoverFreshCache,
-      &kLeftoverBuild,       &kLeftoverLoadMarker, &kLeftoverBuildError,
-      &kLeftoverUnreachable, &kLockFree,           &kLockAbandoned,
+      &kLeftoverInKey,      &kLeftoverTemporary,   &kLeftoverFreshCache, &kLeftoverBuild,
+      &kLeftoverLoadMarker, &kLeftoverUnreachable, &kLockFree,           &kLockAbandoned,
   };
   return {"Leftovers and locks", kChecks};
 }

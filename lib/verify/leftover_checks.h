@@ -10,7 +10,6 @@ extern const Check kLeftoverTemporary;
 extern const Check kLeftoverFreshCache;
 extern const Check kLeftoverBuild;
 extern const Check kLeftoverLoadMarker;
-extern const Check kLeftoverBuildError;
 extern const Check kLeftoverUnreachable;
 extern const Check kLockFree;
 extern const Check kLockAbandoned;

@@ -5,6 +5,7 @@
 
 #include "store/classify.h"
 #include "store/paths.h"
+#include "verify/entry_checks.h"
 #include "verify/processes.h"
 
 namespace cachetool::verify {
@@ -17,7 +18,7 @@ constexpr std::int64_t kDay = 24 * kHour;
 
 /// A file, or a directory with all that is in it.
 struct Leftover {
-  enum class What : std::uint8_t { kTemporary, kFreshCache, kBuild, kLoadMarker, kBuildError, kUnreachable };
+  enum class What : std::uint8_t { kTemporary, kFreshCache, kBuild, kLoadMarker, kShard, kUnreachable };
   What what = What::kTemporary;
   FileId file = 0;  ///< one of it
   std::size_t files = 0;
@@ -68,11 +69,10 @@ class Collector {
       case Kind::kLoadMarker:
         if (!inventory_.find(inventory_.root_of(id), library_of(path))) add(What::kLoadMarker, id, path);
         return;
-      case Kind::kBuildError:
-        return add(What::kBuildError, id, path);
       case Kind::kUnknown:
         if (is_among_entries(inventory_.directory_of(id).path))
-          return add(What::kUnreachable, id, inventory_.directory_of(id).path);
+          return add(is_misplaced_key(inventory_.directory_of(id).path) ? What::kShard : What::kUnreachable,
+                     id, inventory_.directory_of(id).path);
         break;
       default:
         break;
@@ -97,6 +97,13 @@ class Collector {
     return !path_to(directory, [](std::string_view name) {
               return name == "fxgraph" || name == "aotautograd";
             }).empty();
+  }
+
+  /// `fxgraph/<xx>/<key>`: had it been the key's shard, its files would count as entries.
+  static bool is_misplaced_key(std::string_view directory) {
+    const auto key = torch::HashName::parse(store::name_of(directory));
+    const std::string_view above = store::directory_of(store::directory_of(directory));
+    return key && key->prefix == 'f' && store::name_of(above) == "fxgraph";
   }
 
   bool is_inductor_place(FileId id, std::string_view unit) const {
@@ -124,8 +131,9 @@ class Collector {
         report.found(checks::kLeftoverLoadMarker,
                      {.message = "stands for a library that isn't there", .repair = {path}});
         break;
-      case What::kBuildError:
-        report.found(checks::kLeftoverBuildError, {"remembers a failed build"});
+      case What::kShard:
+        report.found(checks::kEntryShard,
+                     {"lies in the shard " + std::string(store::name_of(store::directory_of(path)))});
         break;
       case What::kUnreachable:
         report.found(checks::kLeftoverUnreachable, {"isn't where torch looks for entries" + count(leftover)},

@@ -50,8 +50,9 @@ class ModuleRelation {
     if (module == nullptr || !graph.source) {
       report.not_checkable(checks::kWrapperDiffers,
                            module == nullptr ? "the module can't be read" : "the entry holds no source");
-    } else if (module->content == *graph.source || module->fits_name) {
-      report.fine(checks::kWrapperDiffers);  // where only the name fits, the entry is at fault
+    } else if (module->content.name == *graph.links.wrapper) {
+      report.fine(
+          checks::kWrapperDiffers);  // where the entry's source has another name, the entry is at fault
     } else if (entry.first <= kLastRelocating && is_relocated(wrapper, id, *graph.links.wrapper)) {
       report.found(checks::kWrapperRelocated,
                    {"differs from the entry's source only in where it includes torch's C++ prefix from"});

@@ -23,7 +23,8 @@ class Intake {
     taken_.push_back(id);
   }
   void take_directory(DirectoryId id) {
-    for (FileId file = inventory_.directory(id).first; file < inventory_.directory(id).last; ++file) take(file);
+    for (FileId file = inventory_.directory(id).first; file < inventory_.directory(id).last; ++file)
+      take(file);
   }
   std::vector<FileId> taken() && { return std::move(taken_); }
 
@@ -64,7 +65,8 @@ void mark_asked(Inventory& inventory, const Options& options) {
   }
   for (const store::EntryRef& entry : options.entries) {
     const store::EntryStore& store = cache.stores[entry.key.store];
-    const auto id = inventory.find(store.root, store.is_file() ? store.path : store::entry_path(cache, entry));
+    const auto id =
+        inventory.find(store.root, store.is_file() ? store.path : store::entry_path(cache, entry));
     if (id) inventory.set_scope(*id, true);
   }
 }
@@ -125,9 +127,9 @@ bool concerns_scope(const Inventory& inventory, const Finding& finding) {
   if (const auto file = inventory.find(finding.root, path)) return inventory.file(*file).in_scope;
   const auto directory = inventory.find_directory(finding.root, path);
   if (!directory) return true;  // a tree of several directories: its finding is made from files in scope
-  const auto files = inventory.files().subspan(inventory.directory(*directory).first,
-                                               inventory.directory(*directory).last -
-                                                   inventory.directory(*directory).first);
+  const auto files =
+      inventory.files().subspan(inventory.directory(*directory).first,
+                                inventory.directory(*directory).last - inventory.directory(*directory).first);
   return std::any_of(files.begin(), files.end(), [](const Inventory::File& file) { return file.in_scope; });
 }
 

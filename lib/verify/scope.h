@@ -15,7 +15,8 @@ bool is_scoped(const store::CacheSet& cache, const Options& options);
 /// Sets Inventory::File::in_scope to what the user asked about itself.
 void mark_asked(Inventory& inventory, const Options& options);
 
-/// Files that tell what leads where: entries in scope, C++ sources, texts of Triton kernels, autotune results.
+/// Files that tell what leads where: entries in scope, C++ sources, texts of Triton kernels, autotune
+/// results.
 std::vector<FileId> files_to_follow(const Inventory& inventory);
 
 /// Takes the graphs into scope that AOTAutograd entries in scope name; those that weren't before, to be read.

@@ -1,0 +1,54 @@
+#include "verify/follow_ups.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_set>
+
+#include "store/paths.h"
+
+namespace cachetool::verify {
+namespace {
+
+constexpr std::array kFollowUps{
+    // A wrapper that an entry names: what it differs from is known better than that its name is wrong.
+    FollowUp{"wrapper.differs", "module.name"},
+    FollowUp{"wrapper.relocated", "module.name"},
+    // The directory goes as a whole.
+    FollowUp{"triton.hides-bundle", "triton.child-missing", Extent::kInDirectory},
+    FollowUp{"triton.hides-bundle", "triton.unfinished", Extent::kInDirectory},
+    FollowUp{"triton.hides-bundle", "triton.child-missing"},
+    FollowUp{"triton.hides-bundle", "triton.unfinished"},
+    // The entry looks for its module under a wrong name.
+    FollowUp{"entry.cache-key", "module.missing"},
+};
+
+std::string place(std::string_view check, std::uint32_t root, std::string_view path) {
+  return std::string(check) + '\n' + std::to_string(root) + '\n' + std::string(path);
+}
+
+}  // namespace
+
+std::span<const FollowUp> follow_ups() {
+  return kFollowUps;
+}
+
+void drop_follow_ups(std::vector<Finding>& findings) {
+  std::unordered_set<std::string> causes;
+  for (const Finding& finding : findings) {
+    const bool is_cause = std::any_of(kFollowUps.begin(), kFollowUps.end(),
+                                      [&](const FollowUp& pair) { return pair.cause == finding.check->id; });
+    if (is_cause) causes.insert(place(finding.check->id, finding.root, finding.path));
+  }
+  if (causes.empty()) return;
+  std::erase_if(findings, [&](const Finding& finding) {
+    return std::any_of(kFollowUps.begin(), kFollowUps.end(), [&](const FollowUp& pair) {
+      if (pair.follow_up != finding.check->id) return false;
+      const std::string_view path = pair.extent == Extent::kSamePath ? std::string_view(finding.path)
+                                                                     : store::directory_of(finding.path);
+      return causes.contains(place(pair.cause, finding.root, path));
+    });
+  });
+}
+
+}  // namespace cachetool::verify
