@@ -253,7 +253,7 @@ bool is_shard_name(std::string_view name) {
 
 bool is_triton_directory_name(std::string_view name) {
   return (name.size() == 52 && all_of(name, is_base32_upper)) ||
-         (name.size() == 43 && all_of(name, is_base64_url));
+         (name.size() == 43 && all_of(name, is_base64_url)) || is_hex(name, 64);
 }
 
 bool is_hex(std::string_view name, std::size_t digits) {

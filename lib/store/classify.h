@@ -27,8 +27,9 @@ ArtifactKind classify_content(std::string_view head, std::uint64_t size);
 
 // Shapes of names, shared by the walk, the resolver and the references.
 bool is_shard_name(std::string_view name);  ///< two characters of a-z2-7
-bool is_triton_directory_name(
-    std::string_view name);  ///< 52 characters base32 upper case, or 43 of URL-safe base64
+/// 52 characters of base32 in upper case (Triton 3.3 on), 43 of URL-safe base64 (3.2), 64 hexadecimal digits
+/// (up to 3.1).
+bool is_triton_directory_name(std::string_view name);
 bool is_hex(std::string_view name, std::size_t digits);
 /// Names of unfinished writes, by torch, Triton, vLLM and cachetool (docs/formats.md, "Names of unfinished
 /// writes").

@@ -45,9 +45,14 @@ CacheIndex::CacheIndex(const CacheFacts& cache) : cache_(cache), inventory_(cach
 }
 
 void CacheIndex::add(FileId id) {
-  if (const auto* source = cache_.get<CppSourceFacts>(id)) add_cpp_source(id, *source);
+  const Kind kind = inventory_.file(id).kind;
+  if (const auto* source = cache_.get<CppSourceFacts>(id)) {
+    add_cpp_source(id, *source);
+  } else if (kind == Kind::kCppSource || kind == Kind::kOptimizedSource) {
+    add_unread_source(id);
+  }
   if (const auto* text = cache_.get<TritonTextFacts>(id)) add_triton_text(id, *text);
-  if (inventory_.file(id).kind == Kind::kSharedObject && inventory_.file(id).hash) add_library(id);
+  if (kind == Kind::kSharedObject && inventory_.file(id).hash) add_library(id);
 }
 
 void CacheIndex::add_cpp_source(FileId id, const CppSourceFacts& source) {
@@ -55,6 +60,12 @@ void CacheIndex::add_cpp_source(FileId id, const CppSourceFacts& source) {
   const StorePlace store = store_of_shard_file(id);
   stores_[place_of(store)].has_cpp_kernels = true;
   cpp_sources_[place_of(store, source.fingerprint.str())].push_back(id);
+}
+
+void CacheIndex::add_unread_source(FileId id) {
+  Store& store = stores_[place_of(store_of_shard_file(id))];
+  store.has_cpp_kernels = true;
+  ++store.unread_sources;
 }
 
 void CacheIndex::add_library(FileId id) {
@@ -128,6 +139,11 @@ std::span<const FileId> CacheIndex::cpp_sources(const StorePlace& store,
 std::size_t CacheIndex::libraries_without_source(const StorePlace& store) const {
   const auto found = stores_.find(place_of(store));
   return found == stores_.end() ? 0 : found->second.libraries_without_source;
+}
+
+std::size_t CacheIndex::unread_sources(const StorePlace& store) const {
+  const auto found = stores_.find(place_of(store));
+  return found == stores_.end() ? 0 : found->second.unread_sources;
 }
 
 bool CacheIndex::has_cpp_kernels(const StorePlace& store) const {

@@ -44,6 +44,8 @@ class CacheIndex {
   std::span<const FileId> cpp_sources(const StorePlace& store, const torch::HashName& fingerprint) const;
   /// Shared objects of a store whose source isn't there.
   std::size_t libraries_without_source(const StorePlace& store) const;
+  /// C++ sources of a store that couldn't be read.
+  std::size_t unread_sources(const StorePlace& store) const;
   /// Whether a store has any C++ source or shared object of a kernel.
   bool has_cpp_kernels(const StorePlace& store) const;
 
@@ -66,10 +68,12 @@ class CacheIndex {
   struct Store {
     bool has_cpp_kernels = false;
     std::size_t libraries_without_source = 0;
+    std::size_t unread_sources = 0;
   };
 
   void add(FileId id);
   void add_cpp_source(FileId id, const CppSourceFacts& source);
+  void add_unread_source(FileId id);
   void add_library(FileId id);
   void add_triton_text(FileId id, const TritonTextFacts& text);
   void link_best_configs();

@@ -36,6 +36,8 @@ class CppRelation {
     FileReport report = report_on_entry(context_, id);
     if (missing.empty()) {
       report.fine(checks::kCppKernelMissing);
+    } else if (context_.index.unread_sources(store) > 0) {
+      report.not_checkable(checks::kCppKernelMissing, "a source that couldn't be read may be the kernel's");
     } else if (context_.index.libraries_without_source(store) >= missing.size()) {
       // Which kernel a library without its source is for can't be told: it may well be this one.
       report.not_checkable(checks::kCppKernelMissing, "a library whose source is gone may be the kernel's");
