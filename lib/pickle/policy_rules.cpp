@@ -53,33 +53,6 @@ const Lookup* find_lookup(std::string_view module, std::string_view name, std::s
   return found == std::end(kLookups) ? nullptr : found;
 }
 
-struct Danger {
-  std::string_view reason;
-  std::string_view modules;  // whole packages, by the part before the first dot
-};
-
-constexpr Danger kDangers[] = {
-    {"runs other programs or acts on the system",
-     "os posix nt subprocess pty commands popen2 shutil multiprocessing concurrent asyncio signal ctypes "
-     "cffi _ctypes resource faulthandler "
-     "mmap fcntl pip setuptools distutils ensurepip venv"},
-    {"runs Python code from text or files",
-     "importlib imp runpy code codeop pdb bdb doctest timeit trace profile cProfile pydoc zipimport pkgutil "
-     "site atexit sched idlelib "
-     "lib2to3 ast compileall py_compile"},
-    {"loads other pickles or code objects",
-     "pickle _pickle cPickle dill cloudpickle joblib marshal shelve types jsonpickle"},
-    {"reaches the network",
-     "socket ssl http urllib urllib2 urllib3 requests ftplib smtplib telnetlib poplib imaplib webbrowser "
-     "xmlrpc aiohttp httpx"},
-    {"opens files", "io _io pathlib tempfile fileinput glob linecache sqlite3 dbm"},
-    {"looks up or calls whatever it is told to", "operator _operator sys gc inspect"},
-};
-
-constexpr std::string_view kDangerousBuiltins =
-    "eval exec execfile compile __import__ open input raw_input breakpoint getattr setattr delattr globals "
-    "locals vars map filter apply "
-    "memoryview print help exit quit";
 // Below torch, where a stored graph may call functions: they compute.
 constexpr std::string_view kGraphModules =
     "nn.functional functional special fft linalg sparse Tensor ops.aten amp.autocast_mode _C._nn _C._linalg "
@@ -90,9 +63,6 @@ constexpr std::string_view kNotInGraphs =
     "load save compile fork wait from_file get_file_path get_device_module import_ir_module "
     "import_ir_module_from_buffer parse_ir parse_schema parse_type_comment merge_type_from_type_comment "
     "prepare_multiprocessing_environment classproperty cond while_loop vmap classes ops hub jit package";
-constexpr std::string_view kDangerousTorch =
-    "load hub.load hub.load_state_dict_from_url jit.load ops.load_library classes.load_library compile "
-    "package.PackageImporter";
 
 }  // namespace
 
@@ -137,31 +107,6 @@ bool allowed_graph_function(std::string_view root, std::string_view name) {
   if (root == "builtins") return has_word("abs bool float int len max min pow round sum", name);
   return root == "math" || root == "einops" ||
          (root == "operator" && !has_word("attrgetter methodcaller itemgetter call", name));
-}
-
-std::string_view danger_of(std::string_view module, std::string_view name) {
-  const std::string_view package = module.substr(0, module.find('.'));
-  if (package.empty() || package.find(' ') != std::string_view::npos ||
-      name.find(' ') != std::string_view::npos)
-    return {};
-  if (package == "builtins" || package == "__builtin__") {
-    return has_word(kDangerousBuiltins, name.substr(0, name.find('.')))
-               ? "evaluates code or reaches any attribute"
-               : std::string_view{};
-  }
-  if (module == "torch" && has_word(kDangerousTorch, name)) return "loads code or other pickles";
-  if (module == "torch.hub" || module == "torch.jit" || module == "torch.package" ||
-      module == "torch.utils.cpp_extension") {
-    return "loads or compiles code";
-  }
-  if (module == "torch.fx.graph_module" || module == "torch._inductor.codecache")
-    return "compiles code from text";
-  if (module == "torch.serialization" || module == "torch.storage") return "loads other pickles";
-  if (module == "functools" && name == "reduce") return "calls whatever it is told to";
-  for (const Danger& danger : kDangers) {
-    if (has_word(danger.modules, package)) return danger.reason;
-  }
-  return {};
 }
 
 }  // namespace cachetool::pickle

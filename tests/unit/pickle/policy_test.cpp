@@ -142,8 +142,8 @@ TEST_SUITE("pickle/policy") {
   }
 
   TEST_CASE("sympify evaluates text, so sympy gets none") {
-    CHECK(verdict(make(name("sympy.core.add", "Add"),
-                       number(1) + make(name("sympy.core.symbol", "Symbol"), text("s0")))) == Verdict::kData);
+    CHECK(verdict(make(name("sympy.core.add", "Add"), number(1) + name("sympy.core.symbol", "Symbol") +
+                                                          text("s0") + "\x85}\x92")) == Verdict::kData);
     CHECK(verdict(make(name("sympy.core.add", "Add"), text("__import__('os')"))) == Verdict::kUnknown);
     CHECK(verdict(make(name("sympy.core.add", "Add"), "](" + text("x") + "e")) == Verdict::kUnknown);
     CHECK(verdict(call(name("torch.utils._sympy.functions", "FloorDiv"), number(1) + text("x"))) ==
