@@ -11,6 +11,7 @@
 #include "torch/key.h"
 #include "verify/damage.h"
 #include "verify/elf_tables.h"
+#include "verify/json_document.h"
 #include "verify/library_exports.h"
 #include "verify/structure_checks.h"
 
@@ -58,11 +59,11 @@ void judge_exports(const FileInput& input, FileReport& report, std::span<const s
   const auto is_c_function = [](std::string_view name) {
     return !name.starts_with("_Z") && name != "_init" && name != "_fini";
   };
-  const bool is_torch =
-      input.kind() == store::ArtifactKind::kSharedObject || input.kind() == store::ArtifactKind::kEagerAoti;
+  const bool is_triton = input.kind() == store::ArtifactKind::kTritonLauncher ||
+                         input.kind() == store::ArtifactKind::kTritonDriver;
   std::string wanted = "any C function";
   bool found = false;
-  if (is_torch) {
+  if (!is_triton) {
     found = std::any_of(exported.begin(), exported.end(), is_c_function) &&
             (!is_defined("kernel") || !input.name().ends_with(".main.so") || is_defined("PyInit_kernel"));
     if (is_defined("kernel")) wanted = "PyInit_kernel";
@@ -156,6 +157,32 @@ Expected<Facts> check_triton_binary(FileInput& input, FileReport& report) {
   if (suffix == "cubin" || suffix == "hsaco") return check_gpu_elf(input, report, suffix);
   if (input.stat().size == 0) report_damage(input, report, checks::kFileEmpty, "the file is empty");
   return Facts{};
+}
+
+Expected<Facts> check_aoti_file(FileInput& input, FileReport& report) {
+  const std::string_view suffix = suffix_of(input.name());
+  if (suffix == "so") return check_shared_object(input, report);
+  if (suffix == "o") return check_object_file(input, report);
+  if (suffix == "cubin" || suffix == "hsaco") return check_gpu_elf(input, report, suffix);
+  if (suffix != "json") {
+    if (input.stat().size == 0 && suffix == "cpp")
+      report_damage(input, report, checks::kFileEmpty, "the file is empty");
+    return Facts{};
+  }
+  auto tree = read_json_document(input, report);
+  if (!tree) return tl::unexpected(std::move(tree.error()));
+  if (!*tree) return Facts{};
+  if ((*tree)->root().is(container::NodeKind::kMap)) {
+    report.fine(checks::kFileShape);
+  } else {
+    report_shape(input, report, "not an object");
+  }
+  return Facts{};
+}
+
+Expected<Facts> check_cute_object(FileInput& input, FileReport& report) {
+  if (suffix_of(input.name()) != "o") return Facts{};
+  return check_object_file(input, report);
 }
 
 Expected<Facts> check_precompiled_header(FileInput& input, FileReport& report) {

@@ -63,7 +63,9 @@ Expected<std::optional<ElfTables>> read_elf_tables(FileInput& input, FileReport&
     return nothing;
   }
   report.fine(checks::kElfDamaged);
-  if (extent < size && header->section_count > 0) {
+  // AOTInductor appends large weights to its library.
+  const bool may_go_on = input.kind() == store::ArtifactKind::kAotiFile;
+  if (extent < size && header->section_count > 0 && !may_go_on) {
     report.found(checks::kFileTrailing,
                  {.message = fmt::format("{} bytes follow what the ELF tables name; nothing reads them",
                                          size - extent),

@@ -116,12 +116,24 @@ struct VllmIndexFacts {
     std::string path;      ///< absolute, on the machine that wrote it
     std::string compiler;  ///< "inductor_standalone", "inductor"
     std::int64_t piece = 0;
+    std::string key;  ///< AOTAutograd key of the artifact; empty up to 0.15.1, which doesn't note it
   };
   std::vector<Handle> handles;
 };
 
-using Facts =
-    std::variant<std::monostate, std::unique_ptr<EntryFacts>, ModuleFacts, CppSourceFacts, GpuBinaryFacts,
-                 TritonMetadataFacts, TritonGroupFacts, BestConfigFacts, TritonTextFacts, VllmIndexFacts>;
+/// vLLM's cache_key_factors.json.
+struct VllmFactorsFacts {
+  /// Its `env` has VLLM_API_KEY, which 0.12.0 to 0.27.1 write and 0.33.0 doesn't.
+  bool lists_api_key = false;
+};
+
+/// A standalone artifact, vLLM's artifact files among them.
+struct StandaloneFacts {
+  std::string aot_key;  ///< empty in the AOT form
+};
+
+using Facts = std::variant<std::monostate, std::unique_ptr<EntryFacts>, ModuleFacts, CppSourceFacts,
+                           GpuBinaryFacts, TritonMetadataFacts, TritonGroupFacts, BestConfigFacts,
+                           TritonTextFacts, VllmIndexFacts, VllmFactorsFacts, StandaloneFacts>;
 
 }  // namespace cachetool::verify

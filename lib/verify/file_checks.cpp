@@ -3,10 +3,13 @@
 #include "verify/best_config_file.h"
 #include "verify/binary_files.h"
 #include "verify/entry_file.h"
+#include "verify/packed_files.h"
 #include "verify/side_files.h"
 #include "verify/source_files.h"
 #include "verify/state_files.h"
 #include "verify/triton_files.h"
+#include "verify/vllm_files.h"
+#include "verify/vllm_model.h"
 
 namespace cachetool::verify {
 
@@ -60,6 +63,20 @@ FileCheck file_check_for(store::ArtifactKind kind) {
       return check_triton_binary;
     case Kind::kTritonAutotune:
       return check_triton_autotune;
+    case Kind::kMegaCache:
+      return check_mega_cache;
+    case Kind::kStandaloneArtifact:
+      return check_standalone;
+    case Kind::kAotiFile:
+      return check_aoti_file;
+    case Kind::kCuteDsl:
+      return check_cute_object;
+    case Kind::kVllmIndex:
+      return check_vllm_index;
+    case Kind::kVllmFactors:
+      return check_vllm_factors;
+    case Kind::kVllmModel:
+      return check_vllm_model;
     default:
       return nullptr;
   }

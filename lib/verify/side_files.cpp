@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "container/python_json.h"
-#include "store/classify.h"
+#include "store/paths.h"
 #include "verify/binary_files.h"
 #include "verify/damage.h"
 #include "verify/json_document.h"
@@ -17,10 +17,19 @@ namespace {
 using container::Node;
 using container::NodeKind;
 
-constexpr std::size_t kHashDigits = 64;
-
 std::string hex_of(std::string_view text) {
   return to_hex(sha256(text));
+}
+
+/// Whether the file lies in `cache/` itself: directories in there are other caches of 2.15
+/// (torch/_inductor/cache.py), pickled and not named by their content.
+bool is_local_cache(const FileInput& input) {
+  const Inventory& inventory = input.inventory();
+  const Inventory::Directory& directory = inventory.directory_of(input.id());
+  const store::RootRole role = inventory.cache().roots[directory.root].role;
+  if (directory.path.empty())
+    return role == store::RootRole::kBenchmarkCache || role == store::RootRole::kSingleFile;
+  return store::name_of(directory.path) == "cache";
 }
 
 /// torch/_inductor/codecache.py: CacheBase.get_system, get_local_cache_path (2.6 to 2.14): the file is named
@@ -31,7 +40,7 @@ void judge_system(const FileInput& input, FileReport& report, const Node& system
   std::string message;
   if (own && own->text() != computed) {
     message = "the system in it isn't the one of its own hash";
-  } else if (store::is_hex(input.name(), kHashDigits) && input.name() != computed) {
+  } else if (input.name() != computed) {
     message = fmt::format("the system in it stands for {}", computed);
   }
   if (message.empty()) return report.fine(checks::kBenchmarkName);
@@ -41,6 +50,7 @@ void judge_system(const FileInput& input, FileReport& report, const Node& system
 }  // namespace
 
 Expected<Facts> check_benchmark_cache(FileInput& input, FileReport& report) {
+  if (!is_local_cache(input)) return Facts{};
   auto tree = read_json_document(input, report);
   if (!tree) return tl::unexpected(std::move(tree.error()));
   if (!*tree) return Facts{};

@@ -79,14 +79,64 @@ const Check kBenchmarkName{
     .mend = "move the file away with `cachetool verify --repair`; torch measures again",
 };
 
+const Check kFrameDamaged{
+    .id = "frame.damaged",
+    .title = "a mega-cache or standalone artifact is cut short or altered",
+    .severity = Severity::kError,
+    .mend = "write the file again with torch, or copy it again from where it came",
+};
+const Check kMegaCacheType{
+    .id = "mega-cache.type",
+    .title = "a mega-cache holds a type of item that torch itself doesn't have",
+    .severity = Severity::kWarning,
+    .mend = "load it where that type is registered, or write the file again without it",
+};
+const Check kMegaCacheReplaced{
+    .id = "mega-cache.replaced",
+    .title = "a later group of a mega-cache replaces an earlier one of its type",
+    .severity = Severity::kInfo,
+    .mend = "call torch.compiler.save_cache_artifacts once per process, at its end",
+};
+const Check kPackedKey{
+    .id = "packed.key",
+    .title = "an item of a mega-cache or standalone artifact has a key that its type doesn't have",
+    .severity = Severity::kWarning,
+    .mend = "write the file again with torch",
+};
+const Check kPackedGraphMissing{
+    .id = "packed.graph-missing",
+    .title = "an AOTAutograd entry needs a graph that the same file doesn't hold",
+    .severity = Severity::kWarning,
+    .mend = "write the file again with torch, in the process that compiled",
+};
+const Check kStandaloneKey{
+    .id = "standalone.key",
+    .title = "a standalone artifact doesn't hold the AOTAutograd entry that it names",
+    .severity = Severity::kError,
+    .mend = "write the artifact again with torch",
+};
+const Check kStandaloneTorchKey{
+    .id = "standalone.torch-key",
+    .title = "a standalone artifact is of a torch build that cachetool doesn't know",
+    .severity = Severity::kInfo,
+    .mend = "nothing to mend: the torch build that wrote it loads it, and no other",
+};
+
 }  // namespace checks
 
 namespace {
 
 constexpr std::array kChecks{
-    &checks::kFileEmpty,      &checks::kFileTruncated, &checks::kFileTrailing, &checks::kFileEncoding,
-    &checks::kFileJson,       &checks::kFileShape,     &checks::kElfDamaged,   &checks::kElfKind,
-    &checks::kLibraryExports, &checks::kBuildFailed,   &checks::kBinaryName,   &checks::kBenchmarkName,
+    &checks::kFileEmpty,          &checks::kFileTruncated,
+    &checks::kFileTrailing,       &checks::kFileEncoding,
+    &checks::kFileJson,           &checks::kFileShape,
+    &checks::kElfDamaged,         &checks::kElfKind,
+    &checks::kLibraryExports,     &checks::kBuildFailed,
+    &checks::kBinaryName,         &checks::kBenchmarkName,
+    &checks::kFrameDamaged,       &checks::kMegaCacheType,
+    &checks::kMegaCacheReplaced,  &checks::kPackedKey,
+    &checks::kPackedGraphMissing, &checks::kStandaloneKey,
+    &checks::kStandaloneTorchKey,
 };
 
 }  // namespace

@@ -20,6 +20,13 @@ extern const Check kElfKind;
 extern const Check kLibraryExports;
 extern const Check kBinaryName;
 extern const Check kBenchmarkName;
+extern const Check kFrameDamaged;
+extern const Check kMegaCacheType;
+extern const Check kMegaCacheReplaced;
+extern const Check kPackedKey;
+extern const Check kPackedGraphMissing;
+extern const Check kStandaloneKey;
+extern const Check kStandaloneTorchKey;
 extern const Check kBuildFailed;
 
 }  // namespace checks

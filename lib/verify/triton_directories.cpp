@@ -3,14 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "store/classify.h"
 #include "store/paths.h"
 #include "verify/damage.h"
 #include "verify/triton_checks.h"
+#include "verify/triton_files.h"
 
 namespace cachetool::verify {
 namespace {
@@ -33,6 +36,13 @@ Severity severity_of_missing(Kind kind, ReleaseRange range, bool moved) {
   if (is_binary) return severity_for({"", "", Severity::kError, "", kBinarySince37}, range.first, range.last);
   if (is_text) return severity_for({"", "", Severity::kWarning, "", kTextUpTo36}, range.first, range.last);
   return Severity::kWarning;
+}
+
+constexpr std::size_t kMaxKernelName = 150;  // triton/compiler/compiler.py: compile
+
+/// Without ".json".
+std::string_view stem_of(std::string_view name) {
+  return name.substr(0, name.size() - 5);
 }
 
 bool is_kernel_file(Kind kind) {
@@ -66,27 +76,67 @@ class TritonDirectories {
   const Inventory& inventory() const { return cache_.inventory; }
 
   void check(const Inventory::Directory& directory) {
-    bool has_group = false;
-    bool has_kernel = false;
     const ReleaseRange range = releases_of(directory);
+    bool has_kernel = false;
+    std::set<std::string, std::less<>> kernels;  // that have a group
+    std::set<std::string, std::less<>> children;
     for (FileId id = directory.first; id < directory.last; ++id) {
       const Inventory::File& file = inventory().file(id);
       has_kernel = has_kernel || is_kernel_file(file.kind);
-      if (file.kind == Kind::kTritonGroup) {
-        has_group = true;
-        if (const auto* group = cache_.get<TritonGroupFacts>(id)) check_group(directory, id, *group, range);
-      }
-      if (file.kind == Kind::kTritonMetadata) check_architecture(directory, id);
+      if (file.kind != Kind::kTritonGroup) continue;
+      kernels.insert(file.name.substr(kGroupPrefix.size()));
+      const auto* group = cache_.get<TritonGroupFacts>(id);
+      if (group == nullptr) continue;
+      for (const auto& child : group->children) children.insert(child.first);
+      check_group(directory, id, *group, range);
     }
-    if (!has_kernel) return;
+    if (has_kernel) judge_finished(directory, range, kernels);
+    for (FileId id = directory.first; id < directory.last; ++id) {
+      const auto* metadata = cache_.get<TritonMetadataFacts>(id);
+      // What no group names nobody reads, and metadata of another directory says nothing about this one.
+      if (metadata == nullptr || !children.contains(inventory().file(id).name) ||
+          is_foreign(directory, *metadata))
+        continue;
+      judge_name(directory, id, *metadata);
+      judge_architecture(directory, id, *metadata);
+    }
+  }
+
+  /// A kernel is looked for by its group, `__grp__<kernel>.json`.
+  void judge_finished(const Inventory::Directory& directory, ReleaseRange range,
+                      const std::set<std::string, std::less<>>& kernels) {
     FileReport report(directory.root, directory.path);
     report.set_release(range.first, range.last);
-    if (has_group) {
+    const auto has_group = [&](FileId id) {
+      return inventory().file(id).kind != Kind::kTritonMetadata ||
+             kernels.contains(inventory().file(id).name);
+    };
+    bool finished = !kernels.empty();
+    for (FileId id = directory.first; finished && id < directory.last; ++id) finished = has_group(id);
+    if (finished) {
       report.fine(checks::kTritonUnfinished);
     } else {
       report.found(checks::kTritonUnfinished,
                    {.message = "no group file, which Triton writes last: it never takes the kernel from here",
                     .repair = {directory.path}});
+    }
+    report_.add(std::move(report));
+  }
+
+  static bool is_foreign(const Inventory::Directory& directory, const TritonMetadataFacts& metadata) {
+    const std::string_view name = store::name_of(directory.path);
+    return !metadata.hash.empty() && triton_directory_name(metadata.hash, name) != name;
+  }
+
+  void judge_name(const Inventory::Directory& directory, FileId id, const TritonMetadataFacts& metadata) {
+    FileReport report(directory.root, inventory().path(id));
+    const std::string_view stem = stem_of(inventory().file(id).name);
+    if (std::string_view(metadata.kernel).substr(0, kMaxKernelName) == stem) {
+      report.fine(checks::kTritonName);
+    } else {
+      report.found(checks::kTritonName, {.message = fmt::format("it describes the kernel {}",
+                                                                escape_for_terminal(metadata.kernel)),
+                                         .repair = {directory.path}});
     }
     report_.add(std::move(report));
   }
@@ -154,22 +204,20 @@ class TritonDirectories {
                  {.message = fmt::format("not there: {}", missing), .repair = {directory.path}}, worst);
   }
 
-  void check_architecture(const Inventory::Directory& directory, FileId id) {
-    const auto* metadata = cache_.get<TritonMetadataFacts>(id);
-    if (metadata == nullptr || !metadata->architecture) return;
-    const std::string path = inventory().path(id);
-    const std::string stem = path.substr(0, path.size() - 5);
-    const auto binary_id = inventory().find(directory.root, stem + ".cubin");
-    if (!binary_id) return;
-    const auto* binary = cache_.get<GpuBinaryFacts>(*binary_id);
-    if (binary == nullptr || !binary->architecture) return;
-    FileReport report(directory.root, stem + ".cubin");
-    if (*binary->architecture == *metadata->architecture) {
+  void judge_architecture(const Inventory::Directory& directory, FileId id,
+                          const TritonMetadataFacts& metadata) {
+    const std::string path =
+        store::join_path(directory.path, fmt::format("{}.cubin", stem_of(inventory().file(id).name)));
+    const auto binary_id = inventory().find(directory.root, path);
+    const auto* binary = binary_id ? cache_.get<GpuBinaryFacts>(*binary_id) : nullptr;
+    if (binary == nullptr || !binary->architecture || !metadata.architecture) return;
+    FileReport report(directory.root, path);
+    if (*binary->architecture == *metadata.architecture) {
       report.fine(checks::kTritonArchitecture);
     } else {
       report.found(checks::kTritonArchitecture,
                    {.message = fmt::format("it is for sm_{}, the metadata is for sm_{}",
-                                           *binary->architecture, *metadata->architecture),
+                                           *binary->architecture, *metadata.architecture),
                     .repair = {directory.path}});
     }
     report_.add(std::move(report));

@@ -25,7 +25,6 @@ using container::NodeKind;
 using Family = torch::ReleaseFamily;
 
 constexpr std::size_t kHashDigits = 64;
-constexpr std::size_t kMaxKernelName = 150;  // triton/compiler/compiler.py: compile
 
 struct TritonRelease {
   std::string_view version;  // up to the second dot
@@ -97,13 +96,6 @@ void judge_metadata_place(const FileInput& input, FileReport& report, const Trit
                                        .repair = whole_directory(input)});
   } else {
     report.fine(checks::kTritonHash);
-  }
-  const std::string_view stem = std::string_view(input.name()).substr(0, input.name().size() - 5);
-  if (std::string_view(facts.kernel).substr(0, kMaxKernelName) != stem) {
-    report.found(checks::kTritonName, {.message = fmt::format("it describes the kernel {}", facts.kernel),
-                                       .repair = whole_directory(input)});
-  } else {
-    report.fine(checks::kTritonName);
   }
 }
 
