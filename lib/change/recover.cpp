@@ -36,8 +36,11 @@ Status settle(FileSystem& fs, const DirHandle& root, const OwnState& state, cons
         continue;
       }
       Undone undone = stage.undo(unit, staged);
-      if (undone.error) problems.push_back(std::move(*undone.error));
-      result.undone.push_back(label);
+      if (undone.error) {
+        problems.push_back(std::move(*undone.error));
+      } else {
+        result.undone.push_back(label);
+      }
       result.kept.insert(result.kept.end(), undone.kept.begin(), undone.kept.end());
     }
   }

@@ -30,7 +30,7 @@ inline Tree tree_of(FileSystem& fs) {
       const std::string below = path.empty() ? entry.name.str() : path + "/" + entry.name.str();
       if (entry.type == FileType::kDirectory) {
         tree[below] = "/";
-        pending.emplace_back(below, *fs.open_dir(*dir, entry.name));
+        if (auto opened = fs.open_dir(*dir, entry.name)) pending.emplace_back(below, std::move(*opened));
       } else if (entry.type == FileType::kSymlink) {
         tree[below] = "-> " + *fs.read_link(*dir, entry.name);
       } else {
