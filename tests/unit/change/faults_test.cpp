@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -178,5 +179,112 @@ TEST_SUITE("change/faults") {
       }
     }
     CHECK(recoveries > 1000);
+  }
+
+  TEST_CASE("torch goes on writing, killed at every call, then the recovery at every call") {
+    // The kernel directory grows before its unit is compared, the graph is compiled again while the old one
+    // is on its way, and of a kernel that is being removed one file was replaced and its neighbour's place
+    // is taken before it goes back.
+    const std::string library = "ab/" + kKernel + ".so";
+    const std::string source = "ab/" + kKernel + ".cpp";
+    const auto begin = [](Scene& scene) { scene.fs.add_file("triton/0/DIR/new.ptx", "new"); };
+    const auto call_of = [&](const std::string& wanted) {
+      Scene scene;
+      begin(scene);
+      FaultFileSystem fs(scene.fs);
+      REQUIRE(execute(fs, scene.root, scene.plan, {}).has_value());
+      const auto log = fs.log();
+      const auto found = std::find(log.begin(), log.end(), wanted);
+      REQUIRE(found != log.end());
+      return static_cast<std::uint64_t>(found - log.begin()) + 1;
+    };
+    const std::uint64_t graph = call_of("rename leaf 1.0") + 1;
+    const std::uint64_t kernel = call_of("rename " + kKernel + ".cpp 2.1");
+    const auto run = [&](Scene& scene, std::uint64_t killed_at) {
+      begin(scene);
+      FaultFileSystem fs(scene.fs);
+      if (killed_at > 0) fs.fail_from(killed_at, kGone);
+      fs.hook_at(graph, [&] {
+        if (killed_at == 0 || graph < killed_at) scene.fs.add_file("fxgraph/ab/fkey/leaf", "compiled again");
+      });
+      fs.hook_at(kernel, [&] {
+        if (killed_at != 0 && kernel >= killed_at) return;
+        scene.fs.add_file(source, "replaced");
+        scene.fs.add_file(library, "compiled again");
+      });
+      static_cast<void>(execute(fs, scene.root, scene.plan, {}));
+      return fs.calls();
+    };
+    const auto check = [&](Scene& scene, std::uint64_t killed_at) {
+      const auto recovery = recover(scene.fs, scene.root, 0);
+      REQUIRE(recovery.has_value());
+      CHECK(recovery->problems.empty());
+      const Tree after = tree_of(scene.fs);
+      std::string files;
+      for (const auto& [name, content] : after) {
+        if (name.starts_with(".cachetool/quarantine/") && name.ends_with("/files")) files = name + "/";
+        CHECK_FALSE(name.starts_with(".cachetool/journal/"));
+        CHECK_FALSE(name.starts_with(".cachetool/trash/"));
+      }
+      // It grew, so it stays, with what came to it.
+      Tree grown = at(scene.before, "triton/0/DIR");
+      grown["new.ptx"] = "new";
+      CHECK(at(after, "triton/0/DIR") == grown);
+      // What torch wrote stays; what it replaced is in quarantine, or was never touched.
+      if (killed_at == 0 || graph < killed_at) {
+        CHECK(after.at("fxgraph/ab/fkey/leaf") == "compiled again");
+        CHECK(after.at(files + "fxgraph/ab/fkey/leaf") == "graph one");
+      }
+      if (killed_at == 0 || kernel < killed_at) {
+        CHECK(after.at(source) == "replaced");
+        CHECK(after.at(library) == "compiled again");
+        CHECK(after.at(files + library) == "library");
+      } else {
+        CHECK(after.at(source) == "source");
+        CHECK(after.at(library) == "library");
+      }
+      CHECK(after.at("fxgraph/ab/fkey/other") == "graph two");
+      CHECK(recover(scene.fs, scene.root, 0)->runs.empty());
+      CHECK(tree_of(scene.fs) == after);
+    };
+    Scene undisturbed;
+    const std::uint64_t calls = run(undisturbed, 0);
+    check(undisturbed, 0);
+    for (std::uint64_t number = 1; number <= calls; ++number) {
+      for (std::uint64_t cut = 1;; ++cut) {
+        CAPTURE(number);
+        CAPTURE(cut);
+        Scene scene;
+        run(scene, number);
+        FaultFileSystem second(scene.fs);
+        second.fail_from(cut, kGone);
+        static_cast<void>(recover(second, scene.root, 0));
+        check(scene, number);
+        if (second.calls() < cut) break;
+      }
+    }
+  }
+
+  TEST_CASE("a system that says that something is gone when it isn't loses nothing") {
+    const std::uint64_t calls = calls_of_whole_run();
+    for (std::uint64_t number = 1; number <= calls; ++number) {
+      CAPTURE(number);
+      Scene scene;
+      FaultFileSystem fs(scene.fs);
+      fs.fail_at(number, {ErrorCode::kNotFound, "not there", {}, {}, {}});
+      static_cast<void>(execute(fs, scene.root, scene.plan, {}));
+      static_cast<void>(recover(scene.fs, scene.root, 0));
+      const Tree after = tree_of(scene.fs);
+      for (const auto& [path, content] : scene.before) {
+        CAPTURE(path);
+        const bool to_be_removed = path.starts_with("aotautograd/akey/") ||
+                                   path.starts_with("ab/" + kKernel) || path == "triton/0/DIR" ||
+                                   path.starts_with("triton/0/DIR/");
+        bool found = after.contains(path) && after.at(path) == content;
+        for (const auto& [name, copy] : after)
+          found = found || (name.ends_with("/files/" + path) && copy == content);
+        CHECK((found || to_be_removed));
+      }
+    }
   }
 }
