@@ -19,18 +19,23 @@ struct SymExprLimits {
 
 /// A guard expression or symbolic size, parsed. torch evaluates these strings with Python's eval
 /// (torch/fx/experimental/symbolic_shapes.py: ShapeEnv.evaluate_guards_expression, evaluate_symexpr, 2.6
-/// to 2.13), so whatever the closed grammar here doesn't have is a finding, never guessed at:
-///   names         L['t0'], and symbols: s27, u0, zuf1, … (letters and underscores, then digits)
-///   literals      integers below 2^127, floats, True, False
-///   operators     + - * / // % ** & | ^ << >>, unary - and +, comparisons (chained too), and, or, not, if
-///   else functions     min, max, abs, round, int, float, bool; math.* and torch.sym_* by an exact list;
-///   those
-///                 that sympy prints by name (FloorDiv, Mod, Max, …)
-/// Parsed into a flat program: evaluating and destroying need no recursion.
+/// to 2.14), so whatever the closed grammar here doesn't have is a finding, never guessed at:
+///   names       L['t0'], and symbols: s27, u0, zuf1, … (lower-case letters and underscores, then digits)
+///   literals    integers below 2^127, floats, True, False
+///   operators   + - * / // % ** & | ^ << >>, unary - and +, comparisons (chained too), and, or, not, if else
+///   functions   min, max, abs, round, int, float, bool; math.* and torch.sym_* by an exact list; those that
+///               sympy prints by name (FloorDiv, Mod, Max, …)
+/// eval gets SYMPY_INTERP as its globals, which are the modules math and torch and two functions of sizes,
+/// and Python's builtins beside them; its locals are L or the symbols, all numbers. Nothing accepted here
+/// reaches more of that than the functions listed: there is no attribute but math.x and torch.x of the list,
+/// no index but L['t0'], no text, no way to name a builtin (none ends in a digit) and no bound on numbers
+/// that Python would be busy with, since values beyond a million bits are refused. Names that only sympy's
+/// printer knows raise NameError in torch. Parsed into a flat program: evaluating and destroying need no
+/// recursion.
 class SymExpr {
  public:
   /// Errors: kMalformed with the offset of the offending construct (its text is in the message), kTruncated,
-  /// kLimitSize, kLimitDepth.
+  /// kLimitSize (of the text, of a number, or of what evaluating may give), kLimitDepth.
   static Expected<SymExpr> parse(std::string_view text, const SymExprLimits& limits = {});
 
   /// Names that a value is needed for, once each, in order of first use: "L['t0']" or "s27".
@@ -84,6 +89,10 @@ class SymExpr {
     std::int32_t target = 0;  ///< of jumps: relative to this step; of kPush and kLoad: a position
     std::uint32_t offset = 0;
   };
+
+  /// kLimitSize when a value may take more than a million bits (sym_magnitude.cpp).
+  Status check_magnitudes() const;
+  static double combined(BinaryOp operation, double left, double right);
 
   std::vector<Step> steps_;
   std::vector<Number> numbers_;

@@ -27,6 +27,7 @@ class SymParser {
     ternary();
     if (!error_ && token_.kind != Token::Kind::kEnd) unexpected();
     if (error_) return tl::unexpected<Error>(*error_);
+    if (Status status = result_.check_magnitudes(); !status) return tl::unexpected<Error>(status.error());
     return std::move(result_);
   }
 
@@ -95,12 +96,16 @@ class SymParser {
   bool enter() {
     if (error_) return false;
     if (++depth_ <= limits_.max_depth) return true;
+    too_deep();
+    return false;
+  }
+
+  void too_deep() {
     stop({ErrorCode::kLimitDepth,
           fmt::format("nested deeper than {}", limits_.max_depth),
           {},
           token_.offset,
           {}});
-    return false;
   }
 
   void ternary() {
@@ -155,6 +160,7 @@ class SymParser {
     std::vector<std::uint32_t> offsets;
     while (at("not")) {
       offsets.push_back(token_.offset);
+      if (offsets.size() > limits_.max_depth) return too_deep();
       advance();
     }
     comparison();
@@ -229,6 +235,7 @@ class SymParser {
     std::vector<Prefix> prefixes;
     while (at("-") || at("+")) {
       prefixes.push_back({at("-") ? Op::kNegate : Op::kPlus, token_.offset});
+      if (prefixes.size() > limits_.max_depth) return too_deep();
       advance();
     }
     power();

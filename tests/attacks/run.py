@@ -18,6 +18,7 @@ import struct
 import subprocess
 import sys
 
+import expressions
 import mutations
 import oracle
 import pickles
@@ -29,8 +30,8 @@ SECONDS = 600  # of processor time, for all of them together
 
 
 class Judge:
-    def __init__(self, program):
-        self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limit)
+    def __init__(self, program, *arguments):
+        self.process = subprocess.Popen([program, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=limit)
 
     def __call__(self, data):
         """(verdict, findings): each a list of verdict, depth, base, offset, subject, reason."""
@@ -73,6 +74,24 @@ def compared(judge, seeds, cases, rng):
         for objection in oracle.objections(data):
             yield f"called data, but CPython {objection}: {data[:300].hex()}"
     print(f"{cases} mutated pickles, {called_data} called data and compared with CPython")
+
+
+def expression_problems(judge, cases, rng):
+    """Strings for eval: hostile ones are refused, real ones accepted, and what is accepted is arithmetic for Python too."""
+    for text in expressions.HOSTILE:
+        if judge(text.encode())[0] != "refused":
+            yield f"accepted: {text[:100]!r}"
+    for text in expressions.HARMLESS:
+        if judge(text.encode())[0] != "accepted":
+            yield f"refused: {text!r}"
+    accepted = 0
+    for text in expressions.random_texts(rng, cases):
+        if judge(text.encode())[0] != "accepted":
+            continue
+        accepted += 1
+        if objection := expressions.objection(text):
+            yield f"accepted, but Python sees {objection}: {text!r}"
+    print(f"{len(expressions.HOSTILE)} hostile expressions; {cases} random ones, {accepted} accepted and compared with Python's parser")
 
 
 def written(attacks, directory):
@@ -119,6 +138,7 @@ def main():
     seeds = [real, [mutations.without_frames(data)[0] for data in real], [a.data for a in attacks if len(a.data) < 40_000]]
     rng = random.Random(arguments.seed)
     wrong += compared(judge, seeds, arguments.cases, rng)
+    wrong += expression_problems(Judge(arguments.program, "expressions"), arguments.cases * 5, rng)
     print(*wrong[:40], sep="\n", end="\n" if wrong else "")
     print(f"{count} attacks, {len(entries)} real entries, {len(wrong)} wrong")
     return 1 if wrong or not entries else 0
