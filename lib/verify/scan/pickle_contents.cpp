@@ -25,7 +25,12 @@ bool is_text(const Value& value) {
   return value.is(Tag::kString);
 }
 bool is_bytes(const Value& value) {
-  return value.is(Tag::kBytes) || value.is(Tag::kByteArray);
+  return value.is(Tag::kBytes) || value.is(Tag::kByteArray) || value.is(Tag::kBuffer);
+}
+
+/// What may turn out to be a subclass of str, which eval takes: torch_version.TorchVersion is one.
+bool is_opaque(const Value& value) {
+  return value.is(Tag::kObject) || value.is(Tag::kGlobal) || value.is(Tag::kPersistent);
 }
 
 /// Fields that torch evaluates.
@@ -138,9 +143,10 @@ class Walker {
   }
 
   void evaluate(std::string_view field, const Value& value, std::uint64_t holder) {
-    if (!is_text(value) && !is_bytes(value)) return;
-    if (is_text(value) && value.bytes().empty()) return;  // torch: no guard
-    out_.expressions.push_back({field, value.bytes(), holder, is_bytes(value)});
+    if (value.is_none() || (is_text(value) && value.bytes().empty())) return;  // torch: no guard
+    const bool has_bytes = is_text(value) || is_bytes(value);
+    out_.expressions.push_back(
+        {field, has_bytes ? value.bytes() : std::string_view{}, holder, !is_text(value)});
   }
 
   /// Every text below the strides: torch goes through whatever is iterable.
@@ -151,6 +157,8 @@ class Walker {
       open.pop_back();
       if (is_text(value) || is_bytes(value)) {
         out_.expressions.push_back({kStrides, value.bytes(), holder, is_bytes(value)});
+      } else if (is_opaque(value)) {
+        out_.expressions.push_back({kStrides, {}, pickle::offset_of(value), true});
       } else if (pickle::is_node(value) && strides_.insert(value.address()).second) {
         pickle::visit_children(value, [&](const Value& child) { open.push_back(child); });
       }

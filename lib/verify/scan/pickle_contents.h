@@ -15,7 +15,8 @@ struct ExpressionText {
   std::string_view field;  ///< "guards_expr", …; a literal
   std::string_view text;
   std::uint64_t holder = 0;  ///< offset of the dict that holds it
-  bool is_bytes = false;     ///< eval takes them as well; torch never stores them
+  bool is_other =
+      false;  ///< no text: eval takes bytes and subclasses of str as well; torch never stores them
 };
 
 /// Bytes or text inside a pickle that are something by themselves.

@@ -57,7 +57,8 @@ void check_expression(ScanState& state, const Piece& piece, const ExpressionText
     state.find(piece, ScanVerdict::kDangerous, ScanSubject::kExpression, std::string(expression.field),
                std::move(reason), offset);
   };
-  if (expression.is_bytes) return find("is bytes, which torch would evaluate and never stores", begin);
+  if (expression.is_other)
+    return find("isn't text: torch would evaluate it all the same and never stores it", begin);
   const auto parsed = pickle::SymExpr::parse(expression.text);
   if (parsed) return;
   const Error& error = parsed.error();
