@@ -53,10 +53,15 @@ struct FileStat {
   std::int64_t ctime_ns = 0;
 };
 
+/// The file system that a directory lies on.
 struct SpaceInfo {
   std::uint64_t free_bytes = 0;  ///< available to this user
   std::uint64_t total_bytes = 0;
   std::uint64_t free_inodes = 0;
+  std::uint64_t total_inodes = 0;  ///< 0 where the file system has no fixed number
+  std::uint64_t type = 0;          ///< f_type of statfs(2), such as 0xef53; 0 where it isn't known
+  bool read_only = false;          ///< mounted so, here or as a whole
+  bool no_exec = false;            ///< shared objects can't be loaded from it
 };
 
 /// An open directory. Closed by destruction; safe to use from several threads.

@@ -139,6 +139,11 @@ void MemoryFileSystem::set_free_space(SpaceInfo space) {
   state_->space = space;
 }
 
+void MemoryFileSystem::set_free_space(std::uint64_t device, SpaceInfo space) {
+  const std::lock_guard guard(state_->mutex);
+  state_->device_space[device] = space;
+}
+
 std::optional<std::string> MemoryFileSystem::contents(std::string_view path) const {
   const std::lock_guard guard(state_->mutex);
   const NodePtr node = state_->find(path);
@@ -337,9 +342,10 @@ std::int64_t MemoryFileSystem::now() {
   return state_->now;
 }
 
-Expected<SpaceInfo> MemoryFileSystem::free_space(const Directory&) {
+Expected<SpaceInfo> MemoryFileSystem::free_space(const Directory& dir) {
   const std::lock_guard guard(state_->mutex);
-  return state_->space;
+  const auto found = state_->device_space.find(node_of(dir).stat.device);
+  return found == state_->device_space.end() ? state_->space : found->second;
 }
 
 }  // namespace cachetool

@@ -41,6 +41,8 @@ class MemoryFileSystem final : public FileSystem {
   void set_device(std::string_view path, std::uint64_t device);
   void set_now(std::int64_t ns_since_epoch);
   void set_free_space(SpaceInfo space);
+  /// The same for one device (see set_device); others keep theirs.
+  void set_free_space(std::uint64_t device, SpaceInfo space);
 
   /// The bytes of the regular file at `path`; nullopt when there is none. Links are not followed.
   std::optional<std::string> contents(std::string_view path) const;

@@ -40,7 +40,8 @@ struct MemoryTree {
   std::int64_t now = 1'700'000'000'000'000'000;
   std::uint64_t next_inode = 1;
   std::uint64_t next_temp = 1;
-  SpaceInfo space{std::uint64_t{1} << 40, std::uint64_t{1} << 41, 1'000'000};
+  SpaceInfo space{std::uint64_t{1} << 40, std::uint64_t{1} << 41, 1'000'000, 2'000'000};
+  std::map<std::uint64_t, SpaceInfo> device_space;  ///< of single devices
 
   MemoryNodePtr make(FileType type, std::uint32_t mode, std::uint64_t device);
   void touch(MemoryNode& node) const;

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -366,10 +367,20 @@ class PosixFileSystem final : public FileSystem {
 
   Expected<SpaceInfo> free_space(const Directory& dir) override {
     struct statvfs info;
-    if (retry([&] { return ::fstatvfs(fd_of(dir), &info); }) != 0)
+    struct statfs kind;
+    if (retry([&] { return ::fstatvfs(fd_of(dir), &info); }) != 0 ||
+        retry([&] { return ::fstatfs(fd_of(dir), &kind); }) != 0) {
       return failed(errno, "read the free space");
-    return SpaceInfo{std::uint64_t{info.f_bavail} * info.f_frsize,
-                     std::uint64_t{info.f_blocks} * info.f_frsize, info.f_favail};
+    }
+    SpaceInfo space;
+    space.free_bytes = std::uint64_t{info.f_bavail} * info.f_frsize;
+    space.total_bytes = std::uint64_t{info.f_blocks} * info.f_frsize;
+    space.free_inodes = info.f_favail;
+    space.total_inodes = info.f_files;
+    space.type = static_cast<std::uint32_t>(kind.f_type);
+    space.read_only = (info.f_flag & ST_RDONLY) != 0;
+    space.no_exec = (info.f_flag & ST_NOEXEC) != 0;
+    return space;
   }
 
  private:

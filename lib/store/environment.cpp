@@ -22,6 +22,8 @@ bool is_writable_directory(FileSystem& fs, const Environment& environment, const
   if (!directory) return false;
   const auto stat = fs.stat(**directory);
   if (!stat) return false;
+  const auto space = fs.free_space(**directory);
+  if (space && space->read_only) return false;
   if (environment.uid == 0) return true;
   constexpr std::uint32_t kWriteAndSearch = 3;
   std::uint32_t bits = stat->mode & 7;

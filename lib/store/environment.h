@@ -33,7 +33,8 @@ struct Environment {
 
 /// The directory that Python's tempfile.gettempdir() would choose: the first of TMPDIR, TEMP, TMP, /tmp,
 /// /var/tmp, /usr/tmp and the working directory that is a directory in which this user may create files.
-/// Judged by owner and mode bits: nothing is written. CPython Lib/tempfile.py: _candidate_tempdir_list.
+/// Judged by owner, mode bits and mount: nothing is written. CPython Lib/tempfile.py:
+/// _candidate_tempdir_list.
 std::string temporary_directory(FileSystem& fs, const Environment& environment);
 
 /// The user's name as torch puts it into the default root: LOGNAME, USER, LNAME, USERNAME (first not empty),
