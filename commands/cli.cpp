@@ -81,6 +81,7 @@ ExitCode parse_and_run(int argc, char** argv, Context& context) {
   add_show(app, invocation);
   add_stats(app, invocation);
   add_verify(app, invocation);
+  add_doctor(app, invocation);
   add_which(app, invocation);
   try {
     app.parse(argc, argv);

@@ -24,6 +24,7 @@ void add_scan(CLI::App& app, Invocation& invocation);
 void add_show(CLI::App& app, Invocation& invocation);
 void add_stats(CLI::App& app, Invocation& invocation);
 void add_verify(CLI::App& app, Invocation& invocation);
+void add_doctor(CLI::App& app, Invocation& invocation);
 void add_which(CLI::App& app, Invocation& invocation);
 
 }  // namespace cachetool::commands
