@@ -186,6 +186,7 @@ class Reader {
     record.flags = static_cast<std::uint16_t>(number(bytes_, at + 8, 2));
     record.method = static_cast<std::uint16_t>(number(bytes_, at + 10, 2));
     record.name = bytes_.substr(at + kCentralSize, name);
+    record.crc = static_cast<std::uint32_t>(number(bytes_, at + 16, 4));
     Sizes sizes{number(bytes_, at + 24, 4), number(bytes_, at + 20, 4), number(bytes_, at + 42, 4)};
     if (!widen(bytes_.substr(at + kCentralSize + name, extra), sizes, true))
       return fail(ErrorCode::kMalformed, "a zip member's 64-bit sizes are missing", {}, at);

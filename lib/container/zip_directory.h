@@ -18,6 +18,7 @@ struct ZipRecord {
   std::string_view name;  ///< as stored, any bytes
   std::uint16_t flags = 0;
   std::uint16_t method = kZipStored;
+  std::uint32_t crc = 0;          ///< CRC-32 of the unpacked bytes, as declared
   std::uint64_t size = 0;         ///< unpacked, as declared
   std::uint64_t data_offset = 0;  ///< of the packed bytes, in the file
   std::string_view data;          ///< the packed bytes, as far as they lie inside the file

@@ -3,6 +3,7 @@
 #include "verify/best_config_file.h"
 #include "verify/binary_files.h"
 #include "verify/entry_file.h"
+#include "verify/package_file.h"
 #include "verify/packed_files.h"
 #include "verify/side_files.h"
 #include "verify/source_files.h"
@@ -67,6 +68,8 @@ FileCheck file_check_for(store::ArtifactKind kind) {
       return check_mega_cache;
     case Kind::kStandaloneArtifact:
       return check_standalone;
+    case Kind::kAotiPackage:
+      return check_package;
     case Kind::kAotiFile:
       return check_aoti_file;
     case Kind::kCuteDsl:

@@ -121,6 +121,12 @@ const Check kStandaloneTorchKey{
     .severity = Severity::kInfo,
     .mend = "nothing to mend: the torch build that wrote it loads it, and no other",
 };
+const Check kZipDamaged{
+    .id = "zip.damaged",
+    .title = "a package is no zip archive, is cut or altered, or contradicts itself",
+    .severity = Severity::kError,
+    .mend = "write the package again, or copy it again from where it came",
+};
 
 }  // namespace checks
 
@@ -136,7 +142,7 @@ constexpr std::array kChecks{
     &checks::kFrameDamaged,       &checks::kMegaCacheType,
     &checks::kMegaCacheReplaced,  &checks::kPackedKey,
     &checks::kPackedGraphMissing, &checks::kStandaloneKey,
-    &checks::kStandaloneTorchKey,
+    &checks::kStandaloneTorchKey, &checks::kZipDamaged,
 };
 
 }  // namespace

@@ -27,6 +27,7 @@ extern const Check kPackedKey;
 extern const Check kPackedGraphMissing;
 extern const Check kStandaloneKey;
 extern const Check kStandaloneTorchKey;
+extern const Check kZipDamaged;
 extern const Check kBuildFailed;
 
 }  // namespace checks

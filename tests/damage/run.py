@@ -18,6 +18,7 @@ import sys
 import caches
 import operations
 import special
+import special_binary  # noqa: F401  (registers its cases)
 
 HERE = pathlib.Path(__file__).resolve().parent
 CHECKS = HERE.parent.parent / "docs" / "checks.md"
