@@ -30,21 +30,20 @@ LibraryOwner library_owner(std::string_view soname) {
   return LibraryOwner::kSystem;
 }
 
-Libraries::Libraries(FileSystem& fs, LibraryPlaces places) : fs_(fs), places_(std::move(places)) {
-  read_loader_cache();
-  read_torch_paths();
-  read_program();
-}
+Libraries::Libraries(FileSystem& fs, LibraryPlaces places) : fs_(fs), places_(std::move(places)) {}
 
-/// Extension modules of torch are loaded before anything from a cache, so libraries of torch's wheel and of
-/// the wheels it depends on are those that its own run path finds.
-void Libraries::read_torch_paths() {
-  if (places_.torch.empty()) return;
-  const std::string own = places_.torch + "/lib";
-  torch_directories_ = {own};
-  const Library* main = open_in(own, "libtorch_cpu.so");
-  if (main == nullptr) return;
-  for (std::string& directory : main->run_path()) torch_directories_.push_back(std::move(directory));
+/// A process loads torch before anything from a cache, and a name stands for what was loaded first: so what
+/// torch needs is found first, by the run paths of those who need it.
+void Libraries::prepare() {
+  if (prepared_) return;
+  prepared_ = true;
+  read_loader_cache();
+  if (!places_.torch.empty()) {
+    torch_directories_ = {places_.torch + "/lib"};
+    for (const char* soname : {"libtorch_python.so", "libtorch.so", "libtorch_cpu.so"})
+      if (const Library* library = load(soname); library != nullptr) load_closure(*library);
+  }
+  read_program();
 }
 
 void Libraries::read_loader_cache() {
@@ -63,16 +62,20 @@ void Libraries::read_program() {
   if (!file) return;
   auto program = Library::read(fs_, std::move(*file), places_.elf_machine);
   if (!program) return;
-  const std::vector<std::string> run_path = (*program)->run_path();
   program_.push_back((by_path_[(*program)->path()] = std::move(*program)).get());
-  for (const std::string_view soname : program_.front()->needed()) {
-    const Library* library = nullptr;
-    for (const std::string& directory : run_path) {
-      library = open_in(directory, soname);
-      if (library != nullptr) break;
+  for (const std::string_view soname : program_.front()->needed())
+    if (const Library* library = load(std::string(soname), program_.front()); library != nullptr)
+      program_.push_back(library);
+}
+
+void Libraries::load_closure(const Library& first) {
+  std::set<const Library*> seen = {&first};
+  std::vector<const Library*> queue = {&first};
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const std::string_view soname : queue[i]->needed()) {
+      const Library* library = load(std::string(soname), queue[i]);
+      if (library != nullptr && seen.insert(library).second) queue.push_back(library);
     }
-    if (library == nullptr) library = load(std::string(soname));
-    if (library != nullptr) program_.push_back(library);
   }
 }
 
@@ -87,47 +90,59 @@ const Library* Libraries::open_in(const std::string& directory, std::string_view
   return result;
 }
 
-const Library* Libraries::load(const std::string& soname) {
+/// The library of that name; `by` is who needs it, whose run path counts.
+const Library* Libraries::load(const std::string& soname, const Library* by) {
   if (soname.empty() || soname.find('/') != std::string::npos) return nullptr;
-  if (const auto known = by_name_.find(soname); known != by_name_.end()) return known->second;
-  const Library* found = nullptr;
+  const Library*& known = by_name_[soname];
+  if (known != nullptr) return known;
   const auto try_in = [&](const std::vector<std::string>& directories) {
-    for (std::size_t i = 0; i < directories.size() && found == nullptr; ++i)
-      found = open_in(directories[i], soname);
+    for (std::size_t i = 0; i < directories.size() && known == nullptr; ++i)
+      known = open_in(directories[i], soname);
   };
+  if (by != nullptr) try_in(by->run_path());
+  if (!searched_.insert(soname).second || known != nullptr) return known;
   try_in(torch_directories_);
   try_in(places_.directories);
   const auto [first, last] = cached_path_.equal_range(soname);
-  for (auto at = first; at != last && found == nullptr; ++at)
-    found = open_in(std::string(directory_of_path(at->second)), soname);
+  for (auto at = first; at != last && known == nullptr; ++at)
+    known = open_in(std::string(directory_of_path(at->second)), soname);
   try_in(system_directories(places_.elf_machine));
-  by_name_.emplace(soname, found);
-  return found;
+  return known;
 }
 
 const Library* Libraries::find(std::string_view soname) {
   const std::lock_guard guard(mutex_);
+  prepare();
   return load(std::string(soname));
 }
 
 Libraries::Resolution Libraries::resolve(const std::vector<std::string_view>& needed, std::string_view symbol,
                                          std::string_view version) {
   const std::lock_guard guard(mutex_);
+  prepare();
   for (const Library* library : program_)
     if (library->defines(symbol, version)) return {};
   if (program_.empty() && is_interpreter_symbol(symbol)) return {};
-  std::set<std::string_view> seen(needed.begin(), needed.end());
-  std::vector<std::string_view> queue(needed.begin(), needed.end());
+  struct Wanted {
+    std::string_view soname;
+    const Library* by = nullptr;
+  };
+  std::set<std::string_view> seen;
+  std::vector<Wanted> queue;
+  const auto want = [&](const std::vector<std::string_view>& sonames, const Library* by) {
+    for (const std::string_view soname : sonames)
+      if (seen.insert(soname).second) queue.push_back({soname, by});
+  };
+  want(needed, nullptr);
   std::string missing;
   for (std::size_t i = 0; i < queue.size(); ++i) {
-    const Library* library = load(std::string(queue[i]));
+    const Library* library = load(std::string(queue[i].soname), queue[i].by);
     if (library == nullptr) {
-      if (missing.empty()) missing = queue[i];
+      if (missing.empty()) missing = queue[i].soname;
       continue;
     }
     if (library->defines(symbol, version)) return {};
-    for (const std::string_view next : library->needed())
-      if (seen.insert(next).second) queue.push_back(next);
+    want(library->needed(), library);
   }
   if (!missing.empty()) return {Answer::kUnknown, std::move(missing)};
   return {Answer::kNobody, {}};

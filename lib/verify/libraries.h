@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,15 +33,15 @@ struct LibraryPlaces {
 /// Libraries by name, each read when it is first asked for. Thread safe.
 class Libraries {
  public:
-  /// `fs` must live as long as this.
+  /// Reads nothing yet. `fs` must live as long as this.
   Libraries(FileSystem& fs, LibraryPlaces places);
 
   bool has_torch() const { return !places_.torch.empty(); }
   const std::string& torch() const { return places_.torch; }
 
-  /// The library that a process finds under that name, as ld.so(8) would: torch's own directories and run
-  /// paths, LibraryPlaces::directories, the loader's cache, the system's directories. Null when there is none
-  /// that can be read.
+  /// The library that a process finds under that name, as ld.so(8) would: among those that torch brings with
+  /// it (by its own directory and run paths), else in LibraryPlaces::directories, the loader's cache, the
+  /// system's directories. Null when there is none that can be read.
   const Library* find(std::string_view soname);
 
   /// Who defines a symbol.
@@ -58,20 +59,23 @@ class Libraries {
                      std::string_view version);
 
  private:
-  const Library* load(const std::string& soname);
+  const Library* load(const std::string& soname, const Library* by = nullptr);
+  void load_closure(const Library& first);
+  void prepare();
   const Library* open_in(const std::string& directory, std::string_view soname);
-  void read_torch_paths();
   void read_loader_cache();
   void read_program();
 
   FileSystem& fs_;
   LibraryPlaces places_;
   std::mutex mutex_;
+  bool prepared_ = false;
   std::vector<std::string> torch_directories_;
   std::string loader_cache_;                                       ///< bytes that the next points into
   std::multimap<std::string_view, std::string_view> cached_path_;  ///< soname → path
   std::map<std::string, std::unique_ptr<Library>, std::less<>> by_path_;
-  std::map<std::string, const Library*, std::less<>> by_name_;  ///< null: not found
+  std::map<std::string, const Library*, std::less<>> by_name_;  ///< null: not found (yet)
+  std::set<std::string, std::less<>> searched_;                 ///< names looked for everywhere once
   std::vector<const Library*> program_;                         ///< the interpreter and what it needs
 };
 
