@@ -101,6 +101,7 @@ KINDS = {
     "int": lambda v: type(v) is int,
     "text": lambda v: isinstance(v, str),
     "scalar": lambda v: v is None or isinstance(v, (bool, int, float, str)),
+    "version": lambda v: isinstance(v, str) and re.fullmatch(r"[0-9a-z.+_-]+", v) is not None,
     "tuple": lambda v: isinstance(v, tuple),
     "list": lambda v: type(v) is list,
     "dict": lambda v: isinstance(v, Dict),

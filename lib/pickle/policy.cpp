@@ -10,6 +10,7 @@
 
 #include "pickle/children.h"
 #include "pickle/node_set.h"
+#include "pickle/policy_fields.h"
 #include "pickle/policy_graphs.h"
 #include "pickle/policy_nested.h"
 #include "pickle/policy_rules.h"
@@ -180,8 +181,8 @@ class Judge {
     if (object.appended.size > 0 && !(rule->roles & kAppend))
       find_name(global, "is appended to", object.offset);
     if (object.items.size > 0 && !(rule->roles & kItems)) find_name(global, "is given items", object.offset);
-    if (const auto objection = graph_objection(object)) {
-      find(Verdict::kDangerous, objection->subject, objection->reason, object.offset);
+    for (const auto& objection : {graph_objection(object), field_objection(object)}) {
+      if (objection) find(Verdict::kDangerous, objection->subject, objection->reason, object.offset);
     }
     const bool stream = rule->arguments == "stream";
     if (stream || rule->arguments == "pickle") enqueue(args[0].bytes(), true, stream, object.offset);

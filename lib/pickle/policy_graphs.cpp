@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "pickle/policy_attributes.h"
 #include "pickle/policy_rules.h"
 
 namespace cachetool::pickle {
@@ -12,15 +13,6 @@ namespace {
 constexpr std::string_view kOperations = "placeholder get_attr call_function call_method call_module output";
 constexpr std::string_view kLoaders = "load_library loaded_libraries import_module";
 
-bool is_name_character(char c) {
-  return c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-bool is_identifier(std::string_view text) {
-  return !text.empty() && (text[0] < '0' || text[0] > '9') &&
-         std::all_of(text.begin(), text.end(), is_name_character);
-}
-
 /// A target that the graph's text repeats: names with dots, a star in front of `*args`.
 bool is_target(std::string_view text) {
   while (text.starts_with('*')) text.remove_prefix(1);
@@ -28,55 +20,32 @@ bool is_target(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return is_name_character(c) || c == '.'; });
 }
 
-/// Reads one attribute out of the states of an object.
-class Attributes {
- public:
-  explicit Attributes(const ObjectNode& object) : states_(object.states.items()) {}
-
-  const Value* find(std::string_view name) const {
-    const Value* found = nullptr;
-    for (const Value& state : states_) {
-      if (!state.is(Tag::kDict)) continue;
-      if (const Value* value = pickle::find(state.dict(), name)) found = value;
-    }
-    return found;
-  }
-
-  std::string_view text(std::string_view name) const {
-    const Value* value = find(name);
-    return value ? text_or(*value) : std::string_view{};
-  }
-
- private:
-  std::span<const Value> states_;
-};
-
-GraphObjection no_identifier(std::string_view what, std::string_view text) {
+FieldObjection no_identifier(std::string_view what, std::string_view text) {
   return {std::string(what),
           fmt::format("holds text that isn't a name and would become code: {}", text.substr(0, 60))};
 }
 
-std::optional<GraphObjection> function_objection(const Attributes& attributes, std::string_view whole) {
+std::optional<FieldObjection> function_objection(const Attributes& attributes, std::string_view whole) {
   const Value* root = attributes.find("root");
   const std::string_view module = root ? text_or(*root) : std::string_view("operator");
   const std::string_view name = attributes.text("name");
   if (allowed_graph_function(module, name)) return {};
-  return GraphObjection{name.empty() ? std::string(whole) : fmt::format("{}.{}", module, name),
+  return FieldObjection{name.empty() ? std::string(whole) : fmt::format("{}.{}", module, name),
                         "is what a stored graph calls, and no operator"};
 }
 
-std::optional<GraphObjection> operator_objection(std::string_view name) {
+std::optional<FieldObjection> operator_objection(std::string_view name) {
   constexpr std::string_view kRoot = "torch.ops.";
   const std::string_view rest = name.substr(std::min(name.size(), kRoot.size()));
   const std::string_view first = rest.substr(0, rest.find('.'));
   const bool fine = name.starts_with(kRoot) && is_target(rest) && !rest.starts_with('*') &&
                     name.find("__") == std::string_view::npos && !has_word(kLoaders, first);
   if (fine) return {};
-  return GraphObjection{std::string(name.substr(0, 200)),
+  return FieldObjection{std::string(name.substr(0, 200)),
                         "is what a stored graph calls, and no operator of torch.ops"};
 }
 
-std::optional<GraphObjection> node_objection(const Attributes& attributes) {
+std::optional<FieldObjection> node_objection(const Attributes& attributes) {
   const std::string_view operation = attributes.text("op");
   if (!has_word(kOperations, operation))
     return no_identifier("the operation of a stored graph's node", operation);
@@ -86,12 +55,12 @@ std::optional<GraphObjection> node_objection(const Attributes& attributes) {
   if (operation != "call_method" || target == nullptr || !target->is(Tag::kObject)) return {};
   const std::string_view method = Attributes(target->object()).text("name");
   if (is_identifier(method) && !method.starts_with("__")) return {};
-  return GraphObjection{std::string(method.substr(0, 200)), "is a method that no stored graph calls"};
+  return FieldObjection{std::string(method.substr(0, 200)), "is a method that no stored graph calls"};
 }
 
 }  // namespace
 
-std::optional<GraphObjection> graph_objection(const ObjectNode& object) {
+std::optional<FieldObjection> graph_objection(const ObjectNode& object) {
   if (!object.callable.is(Tag::kGlobal)) return {};
   const GlobalNode& global = object.callable.global();
   const Attributes attributes(object);

@@ -67,7 +67,8 @@ bool find_storages(std::string_view rest, const Document& object, const Document
     for (std::size_t i = 8; i-- > 0;) count = count << 8 | static_cast<unsigned char>(rest[i]);
     rest.remove_prefix(8);
     const std::uint64_t element = find_storage_type(id[1])->element;
-    if (count > rest.size() / element) return false;
+    // torch makes room for what the id says before it reads.
+    if (count > rest.size() / element || id[4].as_int() != static_cast<std::int64_t>(count)) return false;
     storages.push_back(rest.substr(0, count * element));
     rest.remove_prefix(count * element);
   }

@@ -71,6 +71,14 @@ bool is_expression(const Value& value) {
   }
 }
 
+/// Letters, digits and what stands between them: a subclass of str goes where torch evaluates text.
+bool is_version(const Value& value) {
+  const std::string_view text = text_or(value);
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+    return c == '.' || c == '+' || c == '-' || c == '_' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+  });
+}
+
 bool is_tuple_of_integers(const Value& value) {
   const auto items = items_of(value);
   return value.is(Tag::kTuple) && std::all_of(items.begin(), items.end(), is_integer);
@@ -123,6 +131,7 @@ constexpr Kind kKinds[] = {
     {"int", is_integer},
     {"text", has_tag<Tag::kString>},
     {"scalar", is_scalar},
+    {"version", is_version},
     {"tuple", has_tag<Tag::kTuple>},
     {"list", has_tag<Tag::kList>},
     {"dict", has_tag<Tag::kDict>},

@@ -297,6 +297,43 @@ def graphs():
         PARTIAL, name("builtins", "list"))) + BUILD))
 
 
+def fields():
+    """Data that torch puts into paths and into the text of functions."""
+    bundler = "torch._inductor.triton_bundler"
+    made = lambda module, class_, **state: whole(make(name(module, class_)) + dict_of(**state) + BUILD)
+    version = make(name("torch.torch_version", "TorchVersion"), text("1.0"))
+    paths = {"up": text("../../../x.so"), "absolute": text("/tmp/x.so"), "below": text("a/b"), "parent": text(".."), "here": text("."),
+             "nul": text("a\0b"), "none": NONE, "bytes": data(b"x"), "subclass": version, "empty": text("")}
+    for kind, path in paths.items():
+        yield Attack(f"fields/artifact/{kind}", made(bundler, "TritonKernelArtifact", filename=path, payload=data(b"x")), DANGEROUS)
+        if kind == "none":
+            continue
+        yield Attack(f"fields/kernel-hash/{kind}", made(bundler, "TritonKernelArtifacts", kernel_hash=path, artifacts=EMPTY_LIST), DANGEROUS)
+        if kind != "empty":
+            yield Attack(f"fields/kernel-hash-of-other/{kind}", made("torch._inductor.utils", "BoxedBool", kernel_hash=path), DANGEROUS)
+        yield Attack(f"fields/cache-key/{kind}", made("torch._inductor.output_code", "CompiledFxGraph", cache_key=path), DANGEROUS)
+        for module in ("static_cuda_launcher", "static_triton_launcher"):
+            kernel = f"torch._inductor.runtime.{module}"
+            yield Attack(f"fields/{module}/hash/{kind}", made(kernel, "StaticallyLaunchedCudaKernel", hash=path), DANGEROUS)
+            yield Attack(f"fields/{module}/name/{kind}", made(kernel, "StaticallyLaunchedCudaKernel", name=path), DANGEROUS)
+            yield Attack(f"fields/{module}/cubin/{kind}", made(kernel, "StaticallyLaunchedCudaKernel", cubin_path=path), DANGEROUS)
+    other = make(name("torch._inductor.utils", "BoxedBool")) + dict_of(filename=text("/tmp/x"), payload=data(b"x")) + BUILD
+    yield Attack("fields/artifact-of-other-class", made(bundler, "TritonKernelArtifacts", kernel_hash=text("A"), artifacts=list_of(other)),
+                 DANGEROUS)
+    for kind, argument in {"default": text("x=__import__('os')"), "end": text("x): pass\nimport os\ndef f("), "empty": text(""),
+                           "subclass": version, "digit": text("0x"), "star": text("*x")}.items():
+        names = list_of(text("in_ptr0"), argument)
+        for module, class_ in (("torch._inductor.runtime.static_triton_launcher", "StaticallyLaunchedCudaKernel"),
+                               ("triton.runtime.jit", "JITFunction"), ("torch._inductor.utils", "BoxedBool")):
+            yield Attack(f"fields/arguments/{class_}/{kind}", made(module, class_, arg_names=names), DANGEROUS)
+        yield Attack(f"fields/settings/{kind}", made("triton.runtime.autotuner", "Config", kwargs=EMPTY_DICT + argument + number(
+            8) + SETITEM), DANGEROUS)
+    for version_text in ("exec('1')", "__import__('os').system('id')", "", "A", "1 + 1", "quit()", "(1)"):
+        yield Attack(f"fields/version/{version_text}", whole(make(name("torch.torch_version", "TorchVersion"), text(version_text))), FOUND)
+    yield Attack("fields/storage-of-a-tebibyte", whole(call(name("torch.storage", "_load_from_bytes"), data(legacy_stream(
+        storage=b"\x80\x02(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x001X\x03\x00\x00\x00cpu\x8a\x06\0\0\0\0\0\1NtQ.")))))
+
+
 def nested():
     wrap = lambda value: whole(ENTRY + dict_of(constants=value) + BUILD)
     text_form = b"cos\nsystem\n(S'id'\ntR."
@@ -398,5 +435,5 @@ def bombs():
 
 
 def every_attack():
-    for family in (every_gadget, hidden_names, calls, states, arguments, graphs, nested, streams, bombs):
+    for family in (every_gadget, hidden_names, calls, states, arguments, graphs, fields, nested, streams, bombs):
         yield from family()

@@ -116,6 +116,8 @@ class Walker {
     look_at(object.items.pairs(), object.offset);
     if (!object.callable.is(Tag::kGlobal)) return;
     const pickle::GlobalNode& global = object.callable.global();
+    // torch compiles the text among its arguments, whatever the names there.
+    if (global.name == "SerializedGraphModule") out_.code.push_back({"graph-code", 0});
     const auto args = pickle::items_of(object.args);
     if (args.size() != 1 || !is_bytes(args[0])) return;
     const pickle::Rule* rule = pickle::find_rule(global.module, global.name);
@@ -136,8 +138,10 @@ class Walker {
       if (key == kStrides) evaluate_all(pair.value, holder);
       if (key == kLaunchGrid && pickle::is_node(pair.value)) out_.code.push_back({"launch-grid", 0});
       for (const Field& field : kCode) {
-        const bool holds = (is_text(pair.value) || is_bytes(pair.value)) && !pair.value.bytes().empty();
-        if (key == field.name && holds) out_.code.push_back({field.what, pair.value.bytes().size()});
+        if (key != field.name) continue;
+        const bool has_bytes = is_text(pair.value) || is_bytes(pair.value);
+        const std::uint64_t size = has_bytes ? pair.value.bytes().size() : 0;
+        if (size != 0 || is_opaque(pair.value)) out_.code.push_back({field.what, size});
       }
     }
   }

@@ -157,6 +157,30 @@ TEST_SUITE("pickle/policy nested") {
     CHECK(judged("(ccollections\nOrderedDict\no.").verdict == Verdict::kUnknown);
   }
 
+  TEST_CASE("fields that become paths or code") {
+    const auto state = [](std::string_view module, std::string_view class_name, std::string_view attribute,
+                          const std::string& value) {
+      return verdict(name(module, class_name) + ")\x81}" + short_text(attribute) + value + "sb");
+    };
+    const char* bundler = "torch._inductor.triton_bundler";
+    CHECK(state(bundler, "TritonKernelArtifact", "filename", short_text("k.cubin")) == Verdict::kData);
+    CHECK(state(bundler, "TritonKernelArtifact", "filename", short_text("../k.cubin")) ==
+          Verdict::kDangerous);
+    CHECK(state(bundler, "TritonKernelArtifacts", "kernel_hash", short_text("ABC-_x")) == Verdict::kData);
+    CHECK(state(bundler, "TritonKernelArtifacts", "kernel_hash", short_text("/etc")) == Verdict::kDangerous);
+    CHECK(state(bundler, "TritonKernelArtifacts", "artifacts", "]Na") == Verdict::kDangerous);
+    const char* launcher = "torch._inductor.runtime.static_triton_launcher";
+    const char* kernel = "StaticallyLaunchedCudaKernel";
+    CHECK(state(launcher, kernel, "cubin_path", "N") == Verdict::kData);
+    CHECK(state(launcher, kernel, "cubin_path", short_text("/tmp/x.cubin")) == Verdict::kDangerous);
+    CHECK(state(launcher, kernel, "arg_names", "](" + short_text("in_ptr0") + "e") == Verdict::kData);
+    CHECK(state(launcher, kernel, "arg_names", "](" + short_text("x=exit()") + "e") == Verdict::kDangerous);
+    CHECK(state("triton.runtime.autotuner", "Config", "kwargs", "}" + short_text("XBLOCK") + "K\x08s") ==
+          Verdict::kData);
+    CHECK(state("triton.runtime.autotuner", "Config", "kwargs", "}" + short_text("X): pass") + "K\x08s") ==
+          Verdict::kDangerous);
+  }
+
   TEST_CASE("text of stored graphs is names") {
     const auto made = [](std::string_view module, std::string_view class_name, std::string_view attribute,
                          std::string_view value) {

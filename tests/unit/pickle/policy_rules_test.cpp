@@ -30,7 +30,7 @@ bool is_known_kind(std::string kind) {
   if (kind.starts_with('=')) return kind.size() > 1;
   if (kind.starts_with('@')) return kind.find('.') != std::string::npos;
   for (const char* known : {"none",    "bool",      "int",      "text",   "scalar",     "tuple",  "list",
-                            "dict",    "container", "sequence", "name",   "persistent", "ints",   "sizes",
+                            "dict",    "container", "sequence", "name",   "persistent", "version", "ints",   "sizes",
                             "factory", "expr",      "storage",  "tensor", "hooks",      "stream", "pickle"}) {
     if (kind == known) return true;
   }
