@@ -1,6 +1,7 @@
 #!/bin/bash
 # run.sh: compares cachetool with real torch releases. Each release compiles model.py into a fresh cache, decodes what it wrote
-# (torch_fields.py), and cachetool must show the same; then torch keeps compiling while cachetool reads.
+# (torch_fields.py), and cachetool must show the same; torch and doctor are asked which directory is the cache under various
+# settings (places.py); then torch keeps compiling while cachetool reads.
 #   CACHETOOL                   the binary (default: build/dev/cachetool, build/release/cachetool)
 #   CACHETOOL_TORCH_VENV        virtual environments with torch, separated by spaces; else python3 if it has torch
 #   CACHETOOL_INTEROP_INSTALL   1: without those, install torch into a scratch environment (within 10 minutes)
@@ -58,6 +59,8 @@ for python in "${pythons[@]}"; do
   fi
   echo -n "    fields: "
   python3 "$here/compare.py" "$cachetool" "$cache" "$scratch/fields.jsonl" || failed=1
+  echo -n "    places: "
+  python3 "$here/places.py" "$cachetool" "$python" || failed=1
   if [ "$live" != 0 ]; then
     echo -n "    live: "
     python3 "$here/live.py" "$cachetool" "$python" "$live" 2>"$scratch/live.err" || { failed=1; tail -n 20 "$scratch/live.err"; }
