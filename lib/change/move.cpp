@@ -3,7 +3,7 @@
 namespace cachetool::change {
 
 Status move_to_free_name(FileSystem& fs, const store::OpenPlace& from, const store::OpenPlace& to) {
-  const Status moved = fs.rename(*from.directory, from.name, *to.directory, to.name, Replace::kNo);
+  Status moved = fs.rename(*from.directory, from.name, *to.directory, to.name, Replace::kNo);
   if (moved || moved.error().code != ErrorCode::kExists) return moved;
   const auto ours = fs.stat(*from.directory, from.name);
   const auto theirs = fs.stat(*to.directory, to.name);

@@ -59,8 +59,9 @@ std::vector<UnitRequest> join_overlapping(std::vector<UnitRequest> requests) {
   for (std::size_t i = 0; i < requests.size(); ++i) {
     for (const std::string& path : requests[i].paths) claims.push_back({path, i});
   }
-  std::stable_sort(claims.begin(), claims.end(),
-                   [](const Claim& a, const Claim& b) { return goes_before(a.path, b.path); });
+  std::sort(claims.begin(), claims.end(), [](const Claim& a, const Claim& b) {
+    return a.path == b.path ? a.request < b.request : goes_before(a.path, b.path);
+  });
 
   Groups groups(requests.size());
   std::vector<Claim> outermost;

@@ -63,6 +63,11 @@ class Planner {
         gone.push_back(std::move(path));
         continue;
       }
+      if (!expected && expected.error().code == ErrorCode::kVanished) {
+        plan_.left_out.push_back(
+            {std::move(unit.label), "something is changing it at this moment", std::nullopt});
+        return;
+      }
       if (!expected) {
         std::string why = expected.error().message;
         plan_.left_out.push_back({std::move(unit.label), std::move(why), std::move(expected.error())});
@@ -90,9 +95,8 @@ class Planner {
     if (!place) return tl::unexpected(std::move(place.error()));
     auto snapshot = take_snapshot(fs_, *place->directory, place->name);
     if (!snapshot) {
-      Error error = std::move(snapshot.error());
-      return tl::unexpected(
-          at_path(std::move(error), store::join_path(store::directory_of(path), error.path)));
+      std::string below = store::join_path(store::directory_of(path), snapshot.error().path);
+      return tl::unexpected(at_path(std::move(snapshot.error()), below));
     }
     if (const auto why = must_stay(path, snapshot->identity.type); !why.empty()) {
       return fail(ErrorCode::kUsage, std::string(why), path);
@@ -103,7 +107,7 @@ class Planner {
   static void settle(PlannedUnit& unit) {
     std::sort(unit.locks.begin(), unit.locks.end());
     unit.locks.erase(std::unique(unit.locks.begin(), unit.locks.end()), unit.locks.end());
-    std::stable_sort(unit.paths.begin(), unit.paths.end(), [](const PlannedPath& a, const PlannedPath& b) {
+    std::sort(unit.paths.begin(), unit.paths.end(), [](const PlannedPath& a, const PlannedPath& b) {
       return std::pair(order_of_removal(a.path, a.expected.identity.type), std::string_view(a.path)) <
              std::pair(order_of_removal(b.path, b.expected.identity.type), std::string_view(b.path));
     });

@@ -152,9 +152,16 @@ Status Stage::end(std::size_t unit, Staged staged) {
   const Name name = stage_name(unit, staged);
   const Status ended = journal_.units[unit].action == Action::kQuarantine
                            ? quarantine(name, path_of(unit, staged.path))
-                           : remove_tree(fs_, *stage_, name);
+                           : remove(name);
   if (!ended) return failed_at(ended.error(), path_of(unit, staged.path));
   return {};
+}
+
+Status Stage::remove(const Name& staged) {
+  const Status removed = fs_.unlink(*stage_, staged);
+  // Most are files; a directory refuses.
+  return removed || removed.error().code != ErrorCode::kNotRegular ? removed
+                                                                   : remove_tree(fs_, *stage_, staged);
 }
 
 Undone Stage::undo(std::size_t unit, const std::vector<Staged>& staged) {

@@ -65,6 +65,7 @@ class Stage {
   const std::string& path_of(std::size_t unit, std::size_t path) const;
   Status end(std::size_t unit, Staged staged);
   Expected<Back> put_back(std::size_t unit, Staged staged);
+  Status remove(const Name& staged);
   Status quarantine(const Name& staged, const std::string& path);
 
   FileSystem& fs_;

@@ -6,10 +6,9 @@ Status write_whole(FileSystem& fs, const Directory& dir, const Name& name, std::
                    Replace replace) {
   auto temp = fs.create_temp(dir);
   if (!temp) return tl::unexpected(std::move(temp.error()));
-  const Status written =
-      fs.write(*temp->file, bytes).and_then([&] { return fs.sync(*temp->file); }).and_then([&] {
-        return fs.rename(dir, temp->name, dir, name, replace);
-      });
+  Status written = fs.write(*temp->file, bytes).and_then([&] { return fs.sync(*temp->file); }).and_then([&] {
+    return fs.rename(dir, temp->name, dir, name, replace);
+  });
   if (!written) {
     // What can't be removed either is found by the next recovery.
     static_cast<void>(fs.unlink(dir, temp->name));

@@ -114,6 +114,20 @@ TEST_SUITE("change/plan") {
     CHECK(plan.left_out[4].error->code == ErrorCode::kMountPoint);
   }
 
+  TEST_CASE("a directory that changes while it is looked at") {
+    MemoryFileSystem inner;
+    fill_cache(inner);
+    FaultFileSystem fs(inner);
+    const DirHandle root = *inner.open_root("/");
+    fs.hook_at(6, [&] { inner.remove("triton/0/DIR/k.json"); });
+    const Plan plan = make_plan(fs, root, {request("it", {"triton/0/DIR"})});
+    CHECK(fs.log()[5] == "stat k.cubin");
+    CHECK(plan.units.empty());
+    REQUIRE(plan.left_out.size() == 1);
+    CHECK(plan.left_out[0].why == "something is changing it at this moment");
+    CHECK_FALSE(plan.left_out[0].error.has_value());
+  }
+
   TEST_CASE("a directory nested too deep is left out") {
     MemoryFileSystem fs;
     std::string path = "triton/0/DIR";
