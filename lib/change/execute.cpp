@@ -109,9 +109,10 @@ class Executor {
     for (const Staged one : staged) {
       if (auto refused = compare(index, one.path)) return undo(index, staged, std::move(*refused));
     }
-    // A single file is unlinked at once or not at all, so until then a kill may put it back.
-    const bool at_once = unit.action == Action::kRemove && staged.size() == 1 &&
-                         unit.paths[staged.front().path].expected.identity.type != FileType::kDirectory;
+    // What ends with one call, ends or can go back: a kill leaves nothing between.
+    const bool at_once = staged.size() == 1 &&
+                         (unit.action == Action::kQuarantine ||
+                          unit.paths[staged.front().path].expected.identity.type != FileType::kDirectory);
     if (!at_once) {
       if (auto marked = stage_.mark(index, staged.front()); !marked) {
         return undo(index, staged, failed(std::move(marked.error())));

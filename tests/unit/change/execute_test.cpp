@@ -133,6 +133,10 @@ TEST_SUITE("change/execute") {
     CHECK(synced < named);
     CHECK(log[named + 1] == "sync");
     CHECK(named + 1 < moved);
+    // So are the directories that hold it.
+    for (std::size_t i = 0; i < named; ++i) {
+      if (log[i].starts_with("make_dir ")) CHECK(log[i + 1] == "sync");
+    }
   }
 
   TEST_CASE("units go in the order of the plan, entries before kernels in each") {
@@ -291,6 +295,24 @@ TEST_SUITE("change/execute") {
     CHECK(outcome.units[2].amount == Amount{7, 4096, 1});
     CHECK_FALSE(cache.fs.exists("ab/" + kKernel + ".so"));
     CHECK_FALSE(cache.fs.exists("fxgraph/ab"));
+  }
+
+  TEST_CASE("what goes away between the look and the move is skipped as well") {
+    Cache cache;
+    const Plan plan = cache.plan(all_requests());
+    SUBCASE("the only path") {
+      cache.before(plan, "rename leaf 1.0", [&] { cache.fs.remove("fxgraph/ab/fkey/leaf"); });
+      const Outcome outcome = cache.run(plan);
+      CHECK(outcome.units[1].state == UnitState::kSkipped);
+      CHECK(outcome.units[1].why == "it is gone");
+    }
+    SUBCASE("one of two") {
+      cache.before(plan, "rename " + kKernel + ".so 2.0", [&] { cache.fs.remove("ab/" + kKernel + ".so"); });
+      const Outcome outcome = cache.run(plan);
+      CHECK(outcome.units[2].state == UnitState::kDone);
+      CHECK(outcome.units[2].amount == Amount{6, 4096, 1});
+      CHECK_FALSE(cache.fs.exists("ab/" + kKernel + ".cpp"));
+    }
   }
 
   TEST_CASE("a directory that grew or changed inside is put back") {
