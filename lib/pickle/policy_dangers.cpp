@@ -45,7 +45,7 @@ constexpr Danger kDangers[] = {
     {kCalls, "operator _operator _functools sys gc inspect weakref logging.config logging.handlers"},
     {kCompiles,
      "torch.jit torch.ops torch._ops torch.classes torch.utils.cpp_extension torch.fx.graph_module "
-     "torch.fx._symbolic_trace torch._inductor.codecache torch._inductor.runtime.compile_tasks "
+     "torch.fx._symbolic_trace torch._inductor.runtime.compile_tasks "
      "torch._inductor.async_compile torch._inductor.cpp_builder torch._inductor.package "
      "torch._inductor.aoti_eager torch._inductor.standalone_compile torch._inductor.compile_worker "
      "torch._dynamo.bytecode_transformation triton.runtime.build triton.compiler triton.backends"},
@@ -72,6 +72,10 @@ constexpr DangerousNames kNames[] = {
     {"numpy", kLoads, "load fromfile memmap"},
     {"pandas", kLoads, "read_pickle eval"},
     {"sympy", kRunsPython, "sympify parse_expr lambdify S"},
+    {"torch._inductor.codecache", kCompiles,
+     "PyCodeCache CppCodeCache CppPythonBindingsCodeCache CppWrapperCodeCache HalideCodeCache CUDACodeCache "
+     "CUTLASSCodeCache ROCmCodeCache AotCodeCompiler DLLWrapper FxGraphCache TritonFuture LambdaFuture "
+     "compile_file custom_op_wrapper write write_atomic"},
     {"torch", kLoads, "load hub jit ops classes compile package os sys importlib builtins"},
 };
 

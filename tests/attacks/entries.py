@@ -71,6 +71,29 @@ def guards(label, data):
             yield Attack(f"{label}/strides/{kind}", changed, DANGEROUS)
 
 
+def carriers():
+    """(label, file): data or not, none of these may be said to carry no code."""
+    version = make(name("torch.torch_version", "TorchVersion"), text("1.0"))
+    entry = lambda **state: whole(make(name("torch._inductor.output_code", "CompiledFxGraph")) + dict_of(**state) + BUILD)
+    for kind, value in {"text": text("import os"), "subclass": version, "bytes": data(b"import os")}.items():
+        yield f"source-code/{kind}", entry(source_code=value)
+    compile_ = name("torch.fx.graph_module", "reduce_graph_module")
+    for module in ("aot_autograd_result", "autograd_cache"):
+        class_ = name(f"torch._functorch._aot_autograd.{module}", "SerializedGraphModule")
+        for kind, body in {"_code": dict_of(_code=text("def forward(self): pass")), "code": dict_of(code=text("def forward(self): pass")),
+                           "imports-only": EMPTY_DICT}.items():
+            yield f"graph-module/{module}/{kind}", whole(make(class_) + dict_of(fn=compile_, args=tuple_of(body, text("import os"))) + BUILD)
+    elf = b"\x7fELF\x02\x01\x01" + bytes(57)
+    artifact = make(name("torch._inductor.triton_bundler", "TritonKernelArtifact")) + dict_of(filename=text("k.cubin"), payload=data(
+        elf)) + BUILD
+    yield "kernel", whole(artifact)
+    yield "shared-object", elf
+    yield "kernel-source", whole(make(name("triton.runtime.jit", "JITFunction")) + dict_of(_src=text("def k(): pass")) + BUILD)
+    yield "bytecode", whole(make(name("torch._dynamo.package", "SerializedCode")) + dict_of(co_code=data(b"\x97\0d\0S\0")) + BUILD)
+    yield "launch-grid", whole(make(name("torch._inductor.runtime.triton_heuristics", "CachingAutotuner")) + dict_of(inductor_meta=dict_of(
+        grid_type=text("PrecomputedGrid"))) + BUILD)
+
+
 def zip_of(members, **options):
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", **options) as archive:

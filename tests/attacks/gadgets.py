@@ -212,7 +212,7 @@ torch.multiprocessing spawn
 torch.testing._internal.common_utils run_tests
 torch.fx.graph_module _exec_with_source _forward_from_src reduce_package_graph_module reduce_deploy_graph_module
 torch.fx._symbolic_trace symbolic_trace
-torch._inductor.codecache PyCodeCache.load PyCodeCache.load_by_key_path CppCodeCache.load DLLWrapper CUDACodeCache.load ROCmCodeCache.load AotCodeCompiler.compile code_hash
+torch._inductor.codecache PyCodeCache.load PyCodeCache.load_by_key_path CppCodeCache.load DLLWrapper CUDACodeCache.load ROCmCodeCache.load AotCodeCompiler.compile write_atomic
 torch._inductor.runtime.compile_tasks _reload_python_module _module_to_triton_kernel
 torch._inductor.async_compile AsyncCompile.triton
 torch._inductor.cpp_builder run_compile_cmd

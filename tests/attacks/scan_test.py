@@ -81,6 +81,14 @@ def entry_problems(program, scratch, real):
             yield f"{label}: a real entry carries no code"
 
 
+def carrier_problems(program, scratch):
+    carriers = list(entries.carriers())
+    _, files = verdicts(program, scratch / "carriers", [content for _, content in carriers])
+    for number, (label, _) in enumerate(carriers):
+        if not files[number]["carries_code"]:
+            yield f"{label}: carries no code, says scan, and is {files[number]['pickle']}"
+
+
 def cache_problems(program, scratch):
     caches = scratch / "caches"
     subprocess.run([str(ROOT / "tests/data/unpack.sh"), str(caches)], check=True)
@@ -100,7 +108,7 @@ def cache_problems(program, scratch):
 
 def main():
     program, scratch = sys.argv[1], pathlib.Path(sys.argv[2])
-    for part in ("attacks", "entries"):
+    for part in ("attacks", "entries", "carriers"):
         shutil.rmtree(scratch / part, ignore_errors=True)
     real = [(path.name, path.read_bytes()) for folder in ("pickles", "entries")
             for path in sorted((ROOT / "tests/data" / folder).iterdir())]
@@ -108,7 +116,8 @@ def main():
     attacks = list(pickles.every_attack()) + list(entries.every_file(changed))
     for family in ("guards_expr", "fx_graph_guard_expr", "strides", "container"):
         assert sum(f"/{family}/" in f"/{attack.name}" for attack in attacks) > 30, family
-    wrong = [*attack_problems(program, scratch, attacks), *entry_problems(program, scratch, real), *cache_problems(program, scratch)]
+    wrong = [*attack_problems(program, scratch, attacks), *entry_problems(program, scratch, real), *carrier_problems(program, scratch),
+             *cache_problems(program, scratch)]
     print(*wrong[:60], sep="\n", end="\n" if wrong else "")
     print(f"{len(attacks)} attacks, {len(real)} real entries, {len(wrong)} wrong")
     return 1 if wrong else 0
