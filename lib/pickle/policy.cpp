@@ -258,7 +258,11 @@ class Judge {
     }
     if (value.is(Tag::kPersistent)) judge_persistent(value.persistent());
     if (value.is(Tag::kObject)) return visit_object(value.object());
-    visit_children(value, [&](const Value& child) { push(child); });
+    visit_children(value, [&](const Value& child) {
+      if (is_function(child) && !(value.is(Tag::kTuple) && is_artifact_loader(child)))
+        find(Verdict::kUnknown, "a container", "holds something to call", child.object().offset);
+      push(child);
+    });
   }
 
   /// The callable was judged with the call. Its arguments are taken out of their tuple: nobody else may name

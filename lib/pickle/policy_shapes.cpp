@@ -255,6 +255,17 @@ bool is_lookup(const Value& value) {
          is_global(callable, "functools", "partial");
 }
 
+bool is_function(const Value& value) {
+  return value.is(Tag::kObject) &&
+         (is_global(value.object().callable, "builtins", "getattr") ||
+          is_global(value.object().callable, "functools", "partial") || is_dill_partial(value.object()));
+}
+
+bool is_artifact_loader(const Value& function) {
+  const auto args = items_of(function.object().args);
+  return args.size() == 2 && text_or(args[1]) == "deserialize_compile_artifacts";
+}
+
 bool is_opaque_partial(const ObjectNode& object) {
   const auto is_target = [](const Value& value) {
     return is_global(value, "torch.utils._sympy.functions", "make_opaque_bitwise_fn");

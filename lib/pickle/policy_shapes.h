@@ -27,6 +27,13 @@ bool is_plain_attribute(std::string_view name);
 /// The result of looking something up or wrapping it: what may turn out to be callable.
 bool is_lookup(const Value& value);
 
+/// A bound method or a partial, as a value.
+bool is_function(const Value& value);
+
+/// True for the function that a compiled function is stored with, in a tuple with its bytes
+/// (torch/_dynamo/aot_compile.py, 2.9; vllm/compilation/caching.py).
+bool is_artifact_loader(const Value& function);
+
 /// What a pickle may call although it isn't a name: `maker` is the result of another call that torch applies,
 /// in one form only (a bound method that rebuilds data, a type or partial that is looked up); `call` applies
 /// it.

@@ -161,6 +161,12 @@ def states():
         "torch._inductor.runtime.static_triton_launcher", "StaticallyLaunchedCudaKernel")) + dict_of(close=hook) + BUILD))
     yield Attack("states/bound-method-elsewhere", whole(ENTRY + dict_of(current_callable=call(name("builtins", "getattr"), make(name(
         "torch._inductor.runtime.autotune_cache", "AutotuneCache")), text("save"))) + BUILD))
+    save = call(name("builtins", "getattr"), make(name("torch._inductor.runtime.autotune_cache", "AutotuneCache")), text("save"))
+    yield Attack("states/functions-of-a-shape-environment", whole(make(name("torch.fx._graph_pickler", "_ShapeEnvPickleData")) + dict_of(
+        data=dict_of(evaluate_guards_expression=save)) + BUILD))
+    for kind, container in {"list": list_of(save), "set": EMPTY_SET + MARK + save + ADDITEMS, "inner-tuple": tuple_of(tuple_of(save)),
+                            "dict": dict_of(a=save)}.items():
+        yield Attack(f"states/functions-in-{kind}", whole(container))
     yield Attack("states/on-global", whole(name("torch", "Tensor") + dict_of(a=NONE) + BUILD), DANGEROUS, "torch.Tensor")
     yield Attack("states/on-listed-class", whole(entry_class + dict_of(post_compile=name("torch", "Tensor")) + BUILD), DANGEROUS)
     yield Attack("states/items-on-global", whole(name("torch", "Tensor") + text("a") + NONE + SETITEM), DANGEROUS)
