@@ -17,6 +17,12 @@ constexpr std::uint64_t kNoSpace = std::uint64_t{64} << 20;
 constexpr std::uint64_t kFewInodes = 20'000;
 constexpr std::uint64_t kNoInodes = 1'000;
 
+/// The command that changes a mount; empty where the mount isn't known.
+std::string remount(const Volume& volume, std::string_view option) {
+  if (volume.mount_point.empty()) return {};
+  return fmt::format("mount -o remount,{} {}", option, shell_word(volume.mount_point));
+}
+
 /// What one file system does to a place. Said once per file system, however many places lie on it.
 class VolumeDiagnosis {
  public:
@@ -31,7 +37,7 @@ class VolumeDiagnosis {
           "shared objects can't be loaded from here: CPU kernels and Triton's launchers fail with \"failed "
           "to map "
           "segment from shared object\"",
-          "mount -o remount,exec " + shell_word(volume.mount_point));
+          remount(volume, "exec"));
     }
     diagnose_space(place, volume);
     diagnose_kind(place, volume);
@@ -57,7 +63,7 @@ class VolumeDiagnosis {
     if (place.volume && place.volume->space.read_only) {
       add(checks::kPlaceReadOnly, place,
           "torch can't write here: what isn't in the cache yet ends in an OSError",
-          "mount -o remount,rw " + shell_word(place.volume->mount_point));
+          remount(*place.volume, "rw"));
     } else if (place.may_create == false && !place.walk.blocked_by && !place.walk.error) {
       const std::string where = place.walk.exists ? "in it" : "in " + place.walk.existing;
       const Severity severity = place.holds_code ? Severity::kError : Severity::kWarning;
@@ -87,7 +93,7 @@ class VolumeDiagnosis {
             checks::kPlaceLowSpace, severity, place.walk.real,
             fmt::format("{} of {} are free for this user; one precompiled header takes up to 350 MB",
                         format_size(space.free_bytes), format_size(space.total_bytes)),
-            "cachetool stats " + shell_word(place.walk.real));
+            place.walk.exists ? "cachetool stats " + shell_word(place.walk.real) : std::string());
       }
     }
     if (space.total_inodes != 0 && space.free_inodes < kFewInodes) {
