@@ -117,6 +117,7 @@ void write_coverage(JsonWriter& json, const ScanCoverage& coverage) {
   json.member("pickles", coverage.pickles);
   json.member("expressions", coverage.expressions);
   json.member("skipped", coverage.not_scanned);
+  json.member("moved_aside", coverage.moved_aside);
   json.member("unscanned_parts", coverage.unscanned_parts);
   json.member("unscanned_bytes", coverage.unscanned_bytes);
   json.key("verdicts");

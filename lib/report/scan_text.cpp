@@ -219,6 +219,9 @@ class ScanText final : public ScanWriter {
       sections_.field("not scanned",
                       counted(coverage.not_scanned, "file or directory", "files or directories"),
                       Style::kWarning);
+    if (coverage.moved_aside != 0)
+      sections_.field("moved aside",
+                      counted(coverage.moved_aside, "file", "files") + " in .cachetool/, not scanned");
     if (coverage.unscanned_parts != 0) {
       sections_.field("beyond limits",
                       fmt::format("{}, {}", counted(coverage.unscanned_parts, "part", "parts"),

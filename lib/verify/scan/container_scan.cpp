@@ -71,6 +71,10 @@ void add_items(ScanState& state, const Piece& piece, std::string_view blob, std:
   }
 }
 
+bool is_too_large(const container::Expanded& expanded) {
+  return expanded.error && expanded.error->code == ErrorCode::kLimitSize;
+}
+
 std::uint64_t little_endian(std::string_view bytes, std::size_t at, unsigned count) {
   std::uint64_t value = 0;
   for (unsigned i = count; i-- > 0;) value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
@@ -107,16 +111,30 @@ void scan_tar(ScanState& state, const Piece& piece) {
 }
 
 void scan_packed(ScanState& state, const Piece& piece, Compression compression) {
+  const auto too_much = [&] {
+    state.unscanned(piece,
+                    fmt::format("the file unpacks to more than {} bytes", state.limits().max_expanded_bytes),
+                    piece.bytes.size());
+  };
+  const std::uint64_t left = state.expansion_left();
+  if (left == 0) return too_much();
   container::ExpandLimits limits;
-  limits.max_bytes = state.expansion_left();
-  if (limits.max_bytes == 0)
-    return state.unscanned(
-        piece, fmt::format("the file unpacks to more than {} bytes", state.limits().max_expanded_bytes),
-        piece.bytes.size());
+  limits.max_bytes = std::min(left, LargeGate::kBytes);
   container::Expanded expanded = container::expand(piece.bytes, compression, limits);
+  if (is_too_large(expanded) && left > limits.max_bytes) {
+    // Again from the start: what was unpacked so far is small.
+    expanded = {};
+    state.take_large_pass();
+    limits.max_bytes = left;
+    expanded = container::expand(piece.bytes, compression, limits);
+  }
   const std::string_view name = container::compression_name(compression);
   state.expanded(expanded.bytes.size());
-  if (expanded.error) malformed(state, piece, name, *expanded.error);
+  if (is_too_large(expanded)) {
+    too_much();
+  } else if (expanded.error) {
+    malformed(state, piece, name, *expanded.error);
+  }
   const std::string_view rest =
       piece.bytes.substr(std::min<std::size_t>(expanded.consumed, piece.bytes.size()));
   if (!expanded.error && !rest.empty()) {
@@ -172,6 +190,9 @@ void scan_npy(ScanState& state, const Piece& piece) {
 }
 
 void scan_json(ScanState& state, const Piece& piece) {
+  // torch.export's graphs (torch/_export/serde/schema.py, 2.9).
+  if (piece.bytes.substr(0, 64).find("\"graph_module\"") != std::string_view::npos)
+    state.code("stored-graph", piece.bytes.size());
   constexpr std::size_t kShortest = 16;
   std::string_view text = piece.bytes;
   while (!text.empty()) {
@@ -179,7 +200,7 @@ void scan_json(ScanState& state, const Piece& piece) {
     if (quote == nullptr) return;
     text.remove_prefix(static_cast<std::size_t>(static_cast<const char*>(quote) - text.data()) + 1);
     const bool magic = text.starts_with("gA") || text.starts_with("UEsDB") || text.starts_with("H4sI") ||
-                       text.starts_with("KLUv/") || text.starts_with("f0VMR");
+                       text.starts_with("KLUv/") || text.starts_with("f0VMR") || text.starts_with("eyJ");
     if (!magic) continue;
     const std::size_t end = text.find('"');
     if (end == std::string_view::npos || end < kShortest) continue;
@@ -189,7 +210,9 @@ void scan_json(ScanState& state, const Piece& piece) {
       return state.unscanned(piece, "its texts unpack to more than the limit", text.size());
     state.expanded(decoded->size());
     const auto at = static_cast<std::uint64_t>(text.data() - piece.bytes.data());
-    state.add(state.unpacked(piece, std::move(*decoded), fmt::format("text@{}", piece.base + at)));
+    Piece inner = state.unpacked(piece, std::move(*decoded), fmt::format("text@{}", piece.base + at));
+    inner.origin = Origin::kValue;
+    state.add(std::move(inner));
     text.remove_prefix(end);
   }
 }

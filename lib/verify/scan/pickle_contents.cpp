@@ -172,7 +172,9 @@ class Walker {
   /// A value that is no node: is it something by itself?
   void note(const Value& value, std::uint64_t holder) {
     if (is_bytes(value)) {
-      if (!value.bytes().empty()) require(value.bytes(), Expect::kAnything, Origin::kValue, holder);
+      if (value.bytes().empty()) return;
+      require(value.bytes(), Expect::kAnything, Origin::kValue, holder);
+      note_base64(value.bytes(), holder);
     } else if (is_text(value)) {
       note_text(value.bytes(), holder);
     }
@@ -185,6 +187,10 @@ class Walker {
         text.starts_with("PK\x03\x04") || may_be_text_pickle(text))
       require(text, Expect::kAnything, Origin::kText, holder);
     if (may_be_latin1(text)) decode(text, from_latin1(text), holder);
+    note_base64(text, holder);
+  }
+
+  void note_base64(std::string_view text, std::uint64_t holder) {
     if (may_be_base64(text)) decode(text, container::from_base64(text).value_or(std::string()), holder);
   }
 

@@ -20,6 +20,8 @@ using pickle::Deviation;
 using pickle::Document;
 
 constexpr std::size_t kShownText = 60;
+/// Of one pickle, before the worst are chosen.
+constexpr std::uint32_t kJudgedFindings = 10'000;
 
 enum class Trailing : bool { kMalformed, kExpected };
 
@@ -69,18 +71,19 @@ void check_expression(ScanState& state, const Piece& piece, const ExpressionText
 
 void add_nested(ScanState& state, const Piece& piece, const std::shared_ptr<const OpenPickle>& open,
                 NestedBytes nested) {
+  const std::uint64_t at = piece.base + offset_in(piece.bytes, nested.bytes, nested.holder);
   if (!nested.decoded.empty()) {
     state.expanded(std::min<std::uint64_t>(nested.decoded.size(), state.expansion_left()));
-    return state.add(state.unpacked(
-        piece, std::move(nested.decoded),
-        fmt::format("text@{}", piece.base + offset_in(piece.bytes, nested.bytes, nested.holder))));
+    Piece decoded = state.unpacked(piece, std::move(nested.decoded), fmt::format("text@{}", at));
+    decoded.origin = Origin::kValue;
+    return state.add(std::move(decoded));
   }
   Piece inner;
   inner.bytes = nested.bytes;
   inner.keeps = open;
   inner.budget = piece.budget;
   inner.place = piece.place;
-  inner.base = piece.base + offset_in(piece.bytes, nested.bytes, nested.holder);
+  inner.base = at;
   inner.depth = piece.depth + 1;
   inner.origin = nested.origin;
   inner.expect = nested.expect;
@@ -97,7 +100,9 @@ void note_findings(ScanState& state, const Piece& piece, const pickle::PolicyRep
                  finding.offset);
     }
   }
+  if (report.total_findings == report.findings.size()) return;
   state.scan().total_findings += report.total_findings - report.findings.size();
+  state.scan().verdict = std::max(state.scan().verdict, verdict_of(report.verdict));
 }
 
 void note_deviations(ScanState& state, const Piece& piece, const Document& document, Trailing trailing) {
@@ -126,7 +131,7 @@ void judge(ScanState& state, const Piece& piece, const std::shared_ptr<const Ope
   pickle::PolicyLimits limits;
   limits.nested = pickle::NestedPickles::kLeft;
   limits.source = piece.source;
-  limits.max_findings = state.limits().max_findings;
+  limits.max_findings = kJudgedFindings;
   note_findings(state, piece, pickle::judge(document, *piece.budget, limits));
   note_deviations(state, piece, document, trailing);
   PickleContents contents = contents_of(document, *piece.budget);

@@ -111,9 +111,15 @@ void finish(FileScan& scan) {
 }  // namespace
 
 FileScan scan_bytes(std::string_view bytes, const ScanHints& hints, const ScanLimits& limits) {
+  LargePass pass;
+  return scan_bytes(bytes, hints, limits, pass);
+}
+
+FileScan scan_bytes(std::string_view bytes, const ScanHints& hints, const ScanLimits& limits,
+                    LargePass& pass) {
   FileScan scan;
   scan.bytes = bytes.size();
-  ScanState state(limits, scan);
+  ScanState state(limits, scan, pass);
   Piece file;
   file.bytes = bytes;
   file.budget = state.budget(bytes.size());
@@ -137,7 +143,8 @@ FileScan scan_head(std::string_view head, std::uint64_t size, const ScanHints& h
   const ScanLimits limits;
   FileScan scan;
   scan.bytes = size;
-  ScanState state(limits, scan);
+  LargePass pass;
+  ScanState state(limits, scan, pass);
   const Content content = detect_content(head);
   scan.content = content_name(content);
   if (content == Content::kOtherCompressed) {

@@ -9,6 +9,9 @@ namespace cachetool::verify {
 namespace {
 
 constexpr std::size_t kMaxLabel = 200;
+/// How often a byte may be looked at: honest files nest a few levels.
+constexpr std::uint64_t kWorkPerByte = 32;
+constexpr std::uint64_t kWorkAlways = std::uint64_t{16} << 20;
 
 }  // namespace
 
@@ -45,13 +48,17 @@ void ScanState::code(std::string_view what, std::uint64_t bytes) {
 }
 
 void ScanState::add(Piece piece) {
+  const std::uint64_t work = (scan_.bytes + scan_.expanded_bytes) * kWorkPerByte + kWorkAlways;
   if (piece.depth > limits_.max_depth) {
     unscanned(piece, fmt::format("lies more than {} levels deep", limits_.max_depth), piece.bytes.size());
   } else if (pieces_ == limits_.max_pieces) {
     unscanned(piece, fmt::format("more than {} things in one file", limits_.max_pieces), piece.bytes.size());
     ++pieces_;
+  } else if (work_ + piece.bytes.size() > work) {
+    unscanned(piece, "things in this file overlap too often", piece.bytes.size());
   } else if (pieces_ < limits_.max_pieces) {
     ++pieces_;
+    work_ += piece.bytes.size();
     fresh_.push_back(std::move(piece));
   }
 }

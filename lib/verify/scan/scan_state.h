@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "verify/scan/large_gate.h"
 #include "verify/scan/piece.h"
 #include "verify/scan/scan_result.h"
 
@@ -14,7 +15,8 @@ namespace cachetool::verify {
 /// limits.
 class ScanState {
  public:
-  ScanState(const ScanLimits& limits, FileScan& scan) : limits_(limits), scan_(scan) {}
+  ScanState(const ScanLimits& limits, FileScan& scan, LargePass& pass)
+      : limits_(limits), scan_(scan), pass_(pass) {}
 
   const ScanLimits& limits() const { return limits_; }
   FileScan& scan() { return scan_; }
@@ -26,13 +28,15 @@ class ScanState {
   /// `what` is a literal.
   void code(std::string_view what, std::uint64_t bytes);
 
-  /// Puts a piece on the list of what is still to be looked at; refused beyond the limits on depth and
-  /// number.
+  /// Puts a piece on the list of what is still to be looked at; refused beyond the limits on depth, number
+  /// and work: pieces may overlap, so their sum is bounded by the file and what it unpacks to.
   void add(Piece piece);
   /// Pieces that were added since the last call come out in the order in which they were added, and before
   /// those added earlier. False when there is none.
   bool next(Piece& piece);
 
+  /// Waits until no other scan holds a lot of memory.
+  void take_large_pass() { pass_.take(); }
   /// How much may still be decompressed.
   std::uint64_t expansion_left() const { return limits_.max_expanded_bytes - scan_.expanded_bytes; }
   void expanded(std::uint64_t bytes) { scan_.expanded_bytes += bytes; }
@@ -47,9 +51,11 @@ class ScanState {
  private:
   const ScanLimits& limits_;
   FileScan& scan_;
+  LargePass& pass_;
   std::vector<Piece> fresh_;
   std::vector<Piece> stack_;
   std::uint64_t pieces_ = 0;
+  std::uint64_t work_ = 0;  ///< bytes of all pieces
 };
 
 /// `place` with one more level.

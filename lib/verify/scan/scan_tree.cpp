@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <utility>
@@ -23,8 +22,6 @@ using store::Skipped;
 constexpr std::size_t kBatch = 256;
 /// What is read before it is decided whether the rest is needed.
 constexpr std::size_t kHead = std::size_t{64} << 10;
-/// Files from this size on are scanned one after the other, so that memory doesn't grow with threads.
-constexpr std::uint64_t kLarge = std::uint64_t{32} << 20;
 
 /// A file that the walk has handed out.
 struct Found {
@@ -55,6 +52,12 @@ Status read_rest(FileSystem& fs, const File& file, std::size_t from, std::string
   return {};
 }
 
+/// What cachetool itself has moved out of torch's way (lib/change): nothing loads it, and it is there because
+/// it was bad.
+bool is_moved_aside(std::string_view path) {
+  return store::is_within(".cachetool/quarantine", path) || store::is_within(".cachetool/trash", path);
+}
+
 class TreeScanner final : public store::ArtifactSink {
  public:
   TreeScanner(FileSystem& fs, const ScanTarget& target, ThreadPool& pool, const TreeScanOptions& options,
@@ -68,7 +71,7 @@ class TreeScanner final : public store::ArtifactSink {
     }
     store::WalkOptions walk;
     walk.with_stat = false;
-    walk.own_state = !target_.is_cache;
+    walk.own_state = true;
     if (auto done = store::walk_cache(fs_, target_.set, walk, *this); !done)
       return tl::unexpected(std::move(done.error()));
     if (!stopped_) flush();
@@ -78,6 +81,10 @@ class TreeScanner final : public store::ArtifactSink {
   }
 
   bool artifact(const Artifact& artifact) override {
+    if (target_.is_cache && is_moved_aside(artifact.path)) {
+      ++result_.coverage.moved_aside;
+      return true;
+    }
     batch_.push_back(
         {artifact.kind, artifact.root, std::string(artifact.path), *artifact.directory, *artifact.name});
     if (batch_.size() == kBatch) flush();
@@ -103,7 +110,6 @@ class TreeScanner final : public store::ArtifactSink {
         [&](std::size_t i) {
           std::string buffer = buffers_.take();
           outcomes[i] = scan_file(batch_[i], buffer);
-          if (buffer.capacity() > kLarge) buffer = {};
           buffers_.put(std::move(buffer));
         },
         [&](std::size_t i) { return deliver(batch_[i], std::move(outcomes[i])); });
@@ -134,9 +140,6 @@ class TreeScanner final : public store::ArtifactSink {
       outcome.scan = scan_head(buffer, stat->size, hints);
     } else if (stat->size > options_.limits.max_file_bytes) {
       outcome.scan = too_large(*stat);
-    } else if (stat->size >= kLarge) {
-      const std::lock_guard alone(large_);
-      read_and_scan(**file, *stat, hints, buffer, outcome);
     } else {
       read_and_scan(**file, *stat, hints, buffer, outcome);
     }
@@ -145,13 +148,16 @@ class TreeScanner final : public store::ArtifactSink {
 
   void read_and_scan(const File& file, const FileStat& stat, const ScanHints& hints, std::string& buffer,
                      Outcome& outcome) {
+    LargePass pass(&large_);
+    if (stat.size >= LargeGate::kBytes) pass.take();
     const std::size_t head = buffer.size();
     buffer.resize(static_cast<std::size_t>(std::max<std::uint64_t>(head, stat.size)));
     if (auto read = read_rest(fs_, file, head, buffer); !read) {
       outcome.error = std::move(read.error());
       return;
     }
-    outcome.scan = scan_bytes(buffer, hints, options_.limits);
+    outcome.scan = scan_bytes(buffer, hints, options_.limits, pass);
+    if (buffer.capacity() > LargeGate::kBytes) std::string().swap(buffer);
   }
 
   FileScan too_large(const FileStat& stat) const {
@@ -189,7 +195,7 @@ class TreeScanner final : public store::ArtifactSink {
   TreeScan result_;
   std::vector<Found> batch_;
   store::BufferPool buffers_;
-  std::mutex large_;
+  LargeGate large_;
   bool stopped_ = false;
   bool interrupted_ = false;
 };
@@ -234,6 +240,7 @@ void ScanCoverage::add(const ScanCoverage& other) {
     sum.bytes += item.bytes;
   }
   not_scanned += other.not_scanned;
+  moved_aside += other.moved_aside;
 }
 
 Expected<TreeScan> scan_tree(FileSystem& fs, const ScanTarget& target, ThreadPool& pool,

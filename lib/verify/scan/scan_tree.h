@@ -37,6 +37,8 @@ struct ScanCoverage {
   std::map<std::string_view, CodeItem> code;      ///< by name, over all files
   std::uint64_t not_scanned = 0;  ///< files and places that were left out, without those that vanished
 
+  std::uint64_t moved_aside = 0;  ///< files in cachetool's own quarantine and trash, not scanned
+
   std::uint64_t files_of(ScanVerdict verdict) const;
   void add(const FileScan& scan);
   void add(const ScanCoverage& other);
