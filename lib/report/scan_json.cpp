@@ -1,5 +1,7 @@
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "report/scan_report.h"
 #include "store/paths.h"
 
@@ -101,7 +103,7 @@ void write_owners(JsonWriter& json, const ScanSummary& summary) {
       json.key("example");
       finding.example.empty() ? json.null() : json.string(finding.example);
       json.member("uid", finding.uid);
-      json.member("mode", finding.mode);
+      json.member("mode", fmt::format("{:04o}", finding.mode));
       json.end_object();
     }
   }

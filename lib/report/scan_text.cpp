@@ -124,10 +124,10 @@ class ScanText final : public ScanWriter {
     return target.set.roots.size() == 1 ? target.set.roots[0].path : std::string();
   }
 
-  static void shorten(Rows& rows, const std::string& prefix) {
+  static void shorten(Rows& rows, const std::string& prefix, std::size_t column = 0) {
     if (prefix.empty()) return;
     for (std::vector<Cell>& row : rows) {
-      std::string& path = row[0].text;
+      std::string& path = row[column].text;
       if (path.size() > prefix.size() && path.starts_with(prefix))
         path.erase(0, prefix.size() + (prefix == "/" ? 0 : 1));
     }
@@ -148,7 +148,6 @@ class ScanText final : public ScanWriter {
   }
 
   void write_owners(const ScanSummary& summary) {
-    const std::string prefix = common_prefix(summary);
     Rows rows;
     for (const ScannedTarget& target : summary.targets) {
       const std::vector<OwnerFinding>& owners = target.result.owners;
@@ -159,6 +158,7 @@ class ScanText final : public ScanWriter {
         first = last;
       }
     }
+    shorten(rows, common_prefix(summary), 2);
     sections_.title("Owners and modes");
     sections_.table({{"CHECK"},
                      {"FOUND"},
@@ -203,10 +203,10 @@ class ScanText final : public ScanWriter {
 
   void write_summary(const ScanSummary& summary) {
     const ScanCoverage& coverage = summary.coverage;
-    for (const ScannedTarget& target : summary.targets) {
-      sections_.title(fmt::format("Scan of {}", title_of(target.target)));
-    }
-    if (summary.targets.size() > 1) sections_.title(fmt::format("Scan of {} places", summary.targets.size()));
+    const std::size_t places = summary.targets.size();
+    sections_.title(places == 0   ? "Scan"
+                    : places == 1 ? "Scan of " + title_of(summary.targets[0].target)
+                                  : fmt::format("Scan of {} places", places));
     std::string scanned =
         fmt::format("{}, {}", counted(coverage.files, "file", "files"), look_.size(coverage.bytes));
     if (coverage.expanded_bytes != 0)
