@@ -223,6 +223,8 @@ class Reader {
     if (((local_flags ^ record.flags) & 1) != 0)
       problem(header, "header and directory disagree on whether a member is encrypted");
     const bool later = (local_flags & kHasDescriptor) != 0;
+    if (!later && number(bytes_, header + 14, 4) != record.crc)
+      problem(header, "a member's own header has another checksum than the directory");
     const bool same = wide && local.size == sizes.size && local.packed == sizes.packed;
     if (!same && !(later && (local.size == 0 || local.size == kIn64)))
       problem(header, "a member's own header has other sizes than the directory");

@@ -95,7 +95,9 @@ class ScanText final : public ScanWriter {
                                        [&](const Group& each) { return each.verdict == scan.verdict; });
     std::vector<const ScanFinding*> order;
     for (const ScanFinding& finding : scan.findings) order.push_back(&finding);
-    std::stable_sort(order.begin(), order.end(), [](auto* a, auto* b) { return a->verdict > b->verdict; });
+    std::sort(order.begin(), order.end(), [](auto* a, auto* b) {
+      return a->verdict != b->verdict ? a->verdict > b->verdict : a < b;  // they lie in one vector
+    });
     const std::size_t limit = look_.names == Names::kFull ? order.size() : std::min(order.size(), kShown);
     std::size_t shown = 0;
     const auto add = [&](std::string offset, std::string what, std::string why) {

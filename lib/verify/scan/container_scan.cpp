@@ -44,6 +44,7 @@ void add_record(ScanState& state, const Piece& piece, const container::ZipRecord
   member.source = source;
   member.place = deeper(piece.place, escape_for_terminal(record.name));
   member.packed = compression_of(record.method);
+  member.crc = record.crc;
   if (record.is_encrypted()) return state.unscanned(member, "is encrypted", record.data.size());
   if (record.method != container::kZipStored && !member.packed)
     return state.unscanned(member, fmt::format("is packed by method {}", record.method), record.data.size());
@@ -134,6 +135,8 @@ void scan_packed(ScanState& state, const Piece& piece, Compression compression) 
     too_much();
   } else if (expanded.error) {
     malformed(state, piece, name, *expanded.error);
+  } else {
+    check_crc(state, piece, expanded.bytes);
   }
   const std::string_view rest =
       piece.bytes.substr(std::min<std::size_t>(expanded.consumed, piece.bytes.size()));
@@ -148,6 +151,12 @@ void scan_packed(ScanState& state, const Piece& piece, Compression compression) 
   if (piece.packed) inner.place = piece.place;
   inner.expect = piece.expect;
   state.add(std::move(inner));
+}
+
+void check_crc(ScanState& state, const Piece& piece, std::string_view bytes) {
+  if (!piece.crc || *piece.crc == container::crc32(bytes)) return;
+  state.find(piece, ScanVerdict::kMalformed, ScanSubject::kContainer, "zip",
+             "a member has another checksum than its archive says", 0);
 }
 
 void scan_mega_cache(ScanState& state, const Piece& piece) {

@@ -10,6 +10,8 @@ void scan_zip(ScanState& state, const Piece& piece);
 void scan_tar(ScanState& state, const Piece& piece);
 /// gzip, zlib, zstd, or a packed member of a zip archive.
 void scan_packed(ScanState& state, const Piece& piece, container::Compression compression);
+/// Zip archives store a checksum of each member: zipfile and torch refuse a member that has another.
+void check_crc(ScanState& state, const Piece& piece, std::string_view bytes);
 /// torch.compiler.save_cache_artifacts().
 void scan_mega_cache(ScanState& state, const Piece& piece);
 /// torch._inductor.standalone_compile's binary form.

@@ -41,6 +41,7 @@ struct Piece {
   Origin origin = Origin::kFile;
   Expect expect = Expect::kAnything;
   pickle::PickleSource source = pickle::PickleSource::kFile;  ///< where a pickle in it was found
+  std::optional<std::uint32_t> crc;                           ///< that the unpacked bytes must have
   std::optional<container::Compression> packed;               ///< to be unpacked first
 };
 

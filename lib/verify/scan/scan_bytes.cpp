@@ -80,6 +80,7 @@ bool is_texty(Content content) {
 
 /// Returns what the piece is.
 Content scan_piece(ScanState& state, const Piece& piece, std::string_view name, bool only_read) {
+  check_crc(state, piece, piece.bytes);
   const Content content = detect_content(piece.bytes);
   if (piece.expect != Expect::kAnything) {
     scan_expected(state, piece, content);
@@ -100,10 +101,10 @@ Content scan_piece(ScanState& state, const Piece& piece, std::string_view name, 
 }
 
 void finish(FileScan& scan) {
-  std::stable_sort(scan.findings.begin(), scan.findings.end(),
-                   [](const ScanFinding& a, const ScanFinding& b) {
-                     return std::tie(a.place, a.offset) < std::tie(b.place, b.offset);
-                   });
+  std::sort(scan.findings.begin(), scan.findings.end(), [](const ScanFinding& a, const ScanFinding& b) {
+    return std::tie(a.place, a.offset, b.verdict, a.name, a.reason) <
+           std::tie(b.place, b.offset, a.verdict, b.name, b.reason);
+  });
   std::sort(scan.code.begin(), scan.code.end(),
             [](const CodeItem& a, const CodeItem& b) { return a.what < b.what; });
 }

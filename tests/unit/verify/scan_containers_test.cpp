@@ -151,6 +151,19 @@ TEST_CASE("archives that readers disagree about are malformed") {
   CHECK(finding(polyglot, "zip"));
 }
 
+TEST_CASE("a member whose checksum doesn't fit is malformed, stored or packed") {
+  for (const bool packed : {false, true}) {
+    std::string zip = make_zip({{"a", kData, packed}});
+    CHECK(scan_bytes(zip).verdict == ScanVerdict::kData);
+    const std::size_t record = zip.rfind(raw("PK\x01\x02"));
+    zip[14] = static_cast<char>(zip[14] ^ 1);
+    CHECK(finding(scan_bytes(zip), "zip"));  // header and directory disagree
+    zip[record + 16] = static_cast<char>(zip[record + 16] ^ 1);
+    REQUIRE(finding(scan_bytes(zip), "zip"));
+    CHECK(finding(scan_bytes(zip), "zip")->place == "a");
+  }
+}
+
 TEST_CASE("damage in frames and streams is malformed, and what came before it is scanned") {
   std::string mega = mega_cache(kData);
   mega.back() = 'x';
