@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace {
 struct Item {
   std::string_view key;  // of an object's member
   Node value;
+  std::size_t order = 0;  // among the members
 };
 
 /// A container that is being written.
@@ -91,10 +93,10 @@ Open open_map(const Node& map, std::optional<std::string_view> without) {
   for (auto key = map.first(); key; key = key->next()) {
     const std::string_view name = key->text();
     key = key->next();
-    if (name != without) open.items.push_back({name, *key});
+    if (name != without) open.items.push_back({name, *key, open.items.size()});
   }
-  std::stable_sort(open.items.begin(), open.items.end(),
-                   [](const Item& a, const Item& b) { return a.key < b.key; });
+  std::sort(open.items.begin(), open.items.end(),
+            [](const Item& a, const Item& b) { return std::tie(a.key, a.order) < std::tie(b.key, b.order); });
   std::vector<Item> kept;
   for (Item& item : open.items) {
     if (!kept.empty() && kept.back().key == item.key) kept.pop_back();

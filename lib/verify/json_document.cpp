@@ -24,8 +24,8 @@ bool all_blank(std::string_view text) {
   return true;
 }
 
-/// Where the first array or object of a text ends, if it does.
-std::optional<std::size_t> first_document_end(std::string_view text) {
+/// Where the first array or object of a text ends; npos where it doesn't.
+std::size_t first_document_end(std::string_view text) {
   std::size_t depth = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -41,7 +41,7 @@ std::optional<std::size_t> first_document_end(std::string_view text) {
     if (depth <= 1) return i + 1;
     --depth;
   }
-  return std::nullopt;
+  return std::string_view::npos;
 }
 
 /// Says which way the text is no JSON document.
@@ -51,11 +51,11 @@ void report_syntax(const FileInput& input, FileReport& report, std::string_view 
                   fmt::format("the JSON text ends after {} bytes, in the middle", text.size()), text.size());
     return;
   }
-  const auto end = first_document_end(text);
-  if (end && !all_blank(text.substr(*end)) &&
-      container::validate_json(text.substr(0, *end), {}, container::NonFinite::kAllowed)) {
+  const std::size_t end = first_document_end(text);
+  if (end != std::string_view::npos && !all_blank(text.substr(end)) &&
+      container::validate_json(text.substr(0, end), {}, container::NonFinite::kAllowed)) {
     report_damage(input, report, checks::kFileTrailing,
-                  fmt::format("{} bytes follow the JSON document", text.size() - *end), *end);
+                  fmt::format("{} bytes follow the JSON document", text.size() - end), end);
     return;
   }
   report_damage(input, report, checks::kFileJson, error.message, error.offset);
