@@ -4,13 +4,15 @@
 #include "verify/leftovers.h"
 #include "verify/references.h"
 #include "verify/triton_directories.h"
+#include "verify/unknown_files.h"
 #include "verify/vllm_directories.h"
 
 namespace cachetool::verify {
 
 std::span<const RelationCheck> relation_checks() {
-  static constexpr std::array<RelationCheck, 5> kChecks{
+  static constexpr std::array<RelationCheck, 6> kChecks{
       check_triton_directories, check_vllm_directories, check_references, check_leftovers, check_locks,
+      check_unknown_files,
   };
   return kChecks;
 }

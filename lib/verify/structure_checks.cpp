@@ -42,6 +42,12 @@ const Check kFileShape{
     .severity = Severity::kError,
     .mend = "move the file away with `cachetool verify --repair` where it offers that; torch makes it anew",
 };
+const Check kFileUnknown{
+    .id = "file.unknown",
+    .title = "a file that no studied release writes there",
+    .severity = Severity::kInfo,
+    .mend = "find out what wrote it; torch doesn't read it",
+};
 const Check kElfDamaged{
     .id = "elf.damaged",
     .title = "a library, object or GPU binary is no ELF file or contradicts itself",
@@ -133,16 +139,13 @@ const Check kZipDamaged{
 namespace {
 
 constexpr std::array kChecks{
-    &checks::kFileEmpty,          &checks::kFileTruncated,
-    &checks::kFileTrailing,       &checks::kFileEncoding,
-    &checks::kFileJson,           &checks::kFileShape,
-    &checks::kElfDamaged,         &checks::kElfKind,
-    &checks::kLibraryExports,     &checks::kBuildFailed,
-    &checks::kBinaryName,         &checks::kBenchmarkName,
-    &checks::kFrameDamaged,       &checks::kMegaCacheType,
-    &checks::kMegaCacheReplaced,  &checks::kPackedKey,
-    &checks::kPackedGraphMissing, &checks::kStandaloneKey,
-    &checks::kStandaloneTorchKey, &checks::kZipDamaged,
+    &checks::kFileEmpty,         &checks::kFileTruncated,      &checks::kFileTrailing,
+    &checks::kFileEncoding,      &checks::kFileJson,           &checks::kFileShape,
+    &checks::kFileUnknown,       &checks::kElfDamaged,         &checks::kElfKind,
+    &checks::kLibraryExports,    &checks::kBuildFailed,        &checks::kBinaryName,
+    &checks::kBenchmarkName,     &checks::kFrameDamaged,       &checks::kMegaCacheType,
+    &checks::kMegaCacheReplaced, &checks::kPackedKey,          &checks::kPackedGraphMissing,
+    &checks::kStandaloneKey,     &checks::kStandaloneTorchKey, &checks::kZipDamaged,
 };
 
 }  // namespace

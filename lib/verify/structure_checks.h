@@ -15,6 +15,7 @@ extern const Check kFileTrailing;
 extern const Check kFileEncoding;
 extern const Check kFileJson;
 extern const Check kFileShape;
+extern const Check kFileUnknown;
 extern const Check kElfDamaged;
 extern const Check kElfKind;
 extern const Check kLibraryExports;

@@ -63,6 +63,15 @@ def code_hash(content):
     return "c" + base64.b32encode(hashlib.sha256(content).digest())[:51].decode().lower()
 
 
+# Files by themselves.
+
+
+@case(TRAIN, "file.unknown")
+def notes_in_a_cache(cache):
+    (cache / "notes.txt").write_text("mine\n")
+    (cache / "more notes.txt").write_text("mine\n")
+
+
 # Libraries and binaries.
 
 

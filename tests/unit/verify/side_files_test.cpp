@@ -62,4 +62,13 @@ TEST_CASE("a failed build is remembered") {
   CHECK(verify_file(place, "{}") == Lines{"warning file.shape " + place});
 }
 
+TEST_CASE("unknown files are one finding for each directory") {
+  MemoryFileSystem fs;
+  fs.add_dir("/cache/fxgraph");
+  fs.add_file("/cache/notes", "");
+  fs.add_file("/cache/other", "");
+  fs.add_file("/cache/dynamo/stray", "");
+  CHECK(verify_lines(fs, "/cache") == Lines{"info file.unknown dynamo/stray", "info file.unknown notes"});
+}
+
 TEST_SUITE_END();
