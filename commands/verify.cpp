@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "commands/progress.h"
 #include "commands/verify_targets.h"
 #include "report/verify_report.h"
+#include "verify/host_facts.h"
 #include "verify/repair.h"
 
 namespace cachetool::commands {
@@ -30,6 +32,8 @@ below it; without an argument it is the whole cache.
 Examples:
   cachetool verify
   cachetool verify /tmp/torchinductor_me --deep --fail-on warning
+  cachetool verify --against host
+  cachetool verify --against cpu=avx2,arch=sm_80 /mnt/image/cache
   cachetool verify fvvegf7a
   cachetool verify --json | jq '.findings[] | select(.severity == "error")'
   cachetool verify --format sarif > verify.sarif
@@ -47,6 +51,7 @@ struct Options {
   verify::Depth depth = verify::Depth::kDefault;
   verify::Severity fail_on = verify::Severity::kError;
   std::vector<std::string> compile_commands;
+  std::optional<verify::TargetRequest> against;
   bool sarif = false;
   bool repair = false;
   bool dry_run = false;
@@ -62,8 +67,9 @@ struct Verified {
 
 /// Runs the checks over one target.
 Expected<verify::Result> verify_target(const Options& options, Context& context, ThreadPool& pool,
-                                       const VerifyTarget& target) {
+                                       const VerifyTarget& target, const verify::TargetMachine* machine) {
   verify::Options how;
+  how.machine = machine;
   how.depth = options.depth;
   how.limits.max_memory = options.common.max_memory;
   how.compile_commands = options.compile_commands;
@@ -71,6 +77,20 @@ Expected<verify::Result> verify_target(const Options& options, Context& context,
   Progress progress(context, "files");
   how.progress = [&](std::uint64_t done, std::uint64_t total) { return progress.show(done, total), true; };
   return verify::verify(context.files, *target.source, pool, how);
+}
+
+/// What binaries have to fit: what --against names, or with --deep alone the libraries of this machine. Null:
+/// they are not compared with anything.
+Expected<std::unique_ptr<verify::TargetMachine>> target_machine(const Options& options, Context& context) {
+  if (!options.against && options.depth != verify::Depth::kDeep) return nullptr;
+  verify::TargetRequest request;
+  request.libraries = true;
+  if (options.against) request = *options.against;
+  auto machine =
+      verify::describe_target(context.files, context.environment,
+                              verify::read_host_facts(context.files, context.environment), request);
+  if (!machine) return tl::unexpected(std::move(machine.error()));
+  return std::make_unique<verify::TargetMachine>(std::move(*machine));
 }
 
 /// What is left of the findings once repairs are done.
@@ -151,10 +171,12 @@ ExitCode run_verify(const Options& options, Context& context) {
   ExitCode code = resolve_targets(context, options.common, options.targets, targets);
   if (targets.empty()) return code;
 
+  const auto machine = target_machine(options, context);
+  if (!machine) return report_error(context, machine.error(), form);
   ThreadPool pool(options.common.threads);
   std::list<Verified> caches;
   for (const VerifyTarget& target : targets) {
-    auto result = verify_target(options, context, pool, target);
+    auto result = verify_target(options, context, pool, target, machine->get());
     if (!result) {
       code = merge(code, report_error(context, result.error(), form));
       continue;
@@ -182,6 +204,19 @@ void add_choices(CLI::App& command, Options& options) {
           "--deep", [&options] { options.depth = verify::Depth::kDeep; },
           "Also tensor storages, symbols of binaries, versions that they need")
       ->excludes(quick);
+  command
+      .add_option_function<std::string>(
+          "--against",
+          [&options](const std::string& text) {
+            if (auto request = verify::parse_target(text)) options.against = std::move(*request);
+          },
+          "Judge binaries against a machine: host, or parts of arch=sm_90,cpu=avx2|avx512|amx,torch=DIR")
+      ->check([](const std::string& text) {
+        const auto request = verify::parse_target(text);
+        return request ? std::string() : request.error().message;
+      })
+      ->excludes(quick)
+      ->type_name("MACHINE");
   command
       .add_option_function<std::string>(
           "--fail-on",

@@ -84,6 +84,7 @@ Classified classify_stem_file(std::string_view file) {
   if (suffix == "best_config" && is_hex(stem, 64)) return {ArtifactKind::kBestConfig, std::nullopt};
   const auto hash = parse_hash(stem, 'c');
   if (!hash) return {};
+  if (suffix == "best_config") return {ArtifactKind::kBestConfig, std::nullopt};  // torch up to 2.5
   for (const auto& [text, kind] : kStemSuffixes) {
     if (suffix == text) return {kind, hash};
   }

@@ -54,8 +54,10 @@ ReleaseRange best_config_releases(const FileInput& input) {
   for (FileId id = directory.first; id < directory.last; ++id) {
     const Inventory::File& module = input.inventory().file(id);
     if (module.kind != store::ArtifactKind::kPythonModule) continue;
+    if (module.name == std::string(wanted) + ".py")
+      return {torch::ReleaseFamily::k2_4, torch::ReleaseFamily::k2_5};
     const std::string plain = to_hex(sha256(module.name + ":"));
-    if (plain == wanted) return {torch::ReleaseFamily::k2_4, torch::ReleaseFamily::k2_7};
+    if (plain == wanted) return {torch::ReleaseFamily::k2_6, torch::ReleaseFamily::k2_7};
     for (const torch::KnownBuild& build : torch::known_builds()) {
       const torch::ReleaseFamily family = torch::family_of_version(build.version);
       if (family < torch::ReleaseFamily::k2_8) continue;

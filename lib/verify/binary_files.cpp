@@ -13,6 +13,7 @@
 #include "verify/elf_tables.h"
 #include "verify/json_document.h"
 #include "verify/library_exports.h"
+#include "verify/machine_checks.h"
 #include "verify/structure_checks.h"
 
 namespace cachetool::verify {
@@ -38,6 +39,23 @@ bool judge_kind(const FileInput& input, FileReport& report, bool fits, std::stri
   return false;
 }
 
+/// What takes more than the header: the target's GPUs, and with --deep the kernels.
+Status look_into_cubin(FileInput& input, FileReport& report, GpuBinaryFacts& facts) {
+  const auto bytes = input.whole();
+  if (!bytes) return tl::unexpected(bytes.error());
+  const auto cubin = container::read_cubin(*bytes);
+  if (!cubin) {
+    report_damage(input, report, checks::kElfDamaged, cubin.error().message, cubin.error().offset);
+    return {};
+  }
+  if (input.options().machine != nullptr) judge_cubin(*cubin, {}, *input.options().machine, report);
+  if (input.depth() != Depth::kDeep) return {};
+  facts.has_kernels = true;
+  for (const container::CubinKernel& kernel : cubin->kernels)
+    facts.kernels.push_back({std::string(kernel.name), kernel.threads});
+  return {};
+}
+
 /// A cubin or a code object of AMD. Facts where it is one.
 Expected<Facts> check_gpu_elf(FileInput& input, FileReport& report, std::string_view suffix) {
   auto tables = read_elf_tables(input, report);
@@ -47,7 +65,11 @@ Expected<Facts> check_gpu_elf(FileInput& input, FileReport& report, std::string_
   const bool cuda = suffix == "cubin";
   const bool fits = header.machine == (cuda ? container::kMachineCuda : kMachineAmdGpu);
   if (!judge_kind(input, report, fits, cuda ? "a cubin" : "an AMD code object", header)) return Facts{};
-  return GpuBinaryFacts{header.cuda_architecture()};
+  GpuBinaryFacts facts{header.cuda_architecture()};
+  if (cuda && (input.depth() == Depth::kDeep || input.options().machine != nullptr)) {
+    if (auto read = look_into_cubin(input, report, facts); !read) return tl::unexpected(read.error());
+  }
+  return facts;
 }
 
 /// What is looked up in a library: the module's initialiser that Triton's helpers have; for torch any C
@@ -117,6 +139,12 @@ Expected<Facts> check_shared_object(FileInput& input, FileReport& report) {
     report_damage(input, report, checks::kElfDamaged, exported.error().message);
   } else {
     return tl::unexpected(exported.error());
+  }
+  if (const TargetMachine* target = input.options().machine; target != nullptr) {
+    judge_python_tag(input.name(), *target, report);
+    const auto bytes = input.whole();
+    if (!bytes) return tl::unexpected(bytes.error());
+    judge_shared_object(*bytes, *target, report);
   }
   return Facts{};
 }

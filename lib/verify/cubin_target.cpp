@@ -16,6 +16,19 @@ std::string subject(std::string_view member) {
   return member.empty() ? std::string() : fmt::format("{} ", member);
 }
 
+/// A name from a file, for a message.
+std::string shown(std::string_view name) {
+  constexpr std::size_t kLongest = 200;
+  return escape_for_terminal(name.substr(0, kLongest));
+}
+
+std::string names_of(std::span<const container::CubinKernel> kernels) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < std::min(kernels.size(), kNamed); ++i) names.push_back(shown(kernels[i].name));
+  return names.empty() ? "no kernel" : fmt::format("{}", fmt::join(names, ", "));
+}
+
 std::string advice(const container::CudaTarget& code) {
   using container::CudaVariant;
   switch (code.variant) {
@@ -51,18 +64,15 @@ void judge_cubin(const container::Cubin& cubin, std::string_view member, const T
                 member.empty() ? std::optional<std::uint64_t>(48) : std::nullopt});
 }
 
-void compare_cubin(const container::Cubin& cubin, const KernelMetadata& metadata, std::string_view member,
-                   FileReport& report) {
-  const container::CubinKernel* kernel = cubin.find(metadata.name);
-  if (kernel == nullptr) {
-    constexpr std::size_t kNamed = 3;
-    std::vector<std::string> names;
-    for (std::size_t i = 0; i < std::min(cubin.kernels.size(), kNamed); ++i)
-      names.push_back(escape_for_terminal(cubin.kernels[i].name.substr(0, 200)));
-    const std::string holds = names.empty() ? "no kernel" : fmt::format("{}", fmt::join(names, ", "));
+void compare_kernels(std::span<const container::CubinKernel> kernels, const KernelMetadata& metadata,
+                     std::string_view member, FileReport& report, std::vector<std::string> repair) {
+  const auto kernel = std::find_if(kernels.begin(), kernels.end(),
+                                   [&](const auto& held) { return held.name == metadata.name; });
+  if (kernel == kernels.end()) {
     report.found(checks::kCubinKernel,
-                 {fmt::format("{}holds {}; its metadata names {}", subject(member), holds,
-                              escape_for_terminal(metadata.name.substr(0, 200)))});
+                 {.message = fmt::format("{}holds {}; its metadata names {}", subject(member),
+                                         names_of(kernels), shown(metadata.name)),
+                  .repair = std::move(repair)});
     return;
   }
   report.fine(checks::kCubinKernel);
@@ -72,8 +82,10 @@ void compare_cubin(const container::Cubin& cubin, const KernelMetadata& metadata
   const std::int64_t threads = std::clamp<std::int64_t>(*metadata.num_warps, 0, kMost) * metadata.warp_size;
   if (threads == *kernel->threads) return report.fine(checks::kCubinThreads);
   report.found(checks::kCubinThreads,
-               {fmt::format("{}was compiled for {} threads per block; its metadata says {} warps, {} threads",
-                            subject(member), *kernel->threads, *metadata.num_warps, threads)});
+               {.message = fmt::format(
+                    "{}was compiled for {} threads per block; its metadata says {} warps, {} threads",
+                    subject(member), *kernel->threads, *metadata.num_warps, threads),
+                .repair = std::move(repair)});
 }
 
 }  // namespace cachetool::verify

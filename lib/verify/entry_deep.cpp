@@ -140,7 +140,7 @@ class DeepCheck {
     const auto tree = container::read_json(metadata_text);
     const auto metadata = tree ? read_metadata(*tree) : std::nullopt;
     if (!metadata) return report_.not_checkable(checks::kCubinKernel, "the kernel's metadata can't be read");
-    compare_cubin(*cubin, *metadata, member, report_);
+    compare_kernels(cubin->kernels, *metadata, member, report_);
   }
 
   const torch::Decoded& decoded_;

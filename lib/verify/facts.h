@@ -79,15 +79,24 @@ struct CppSourceFacts {
   std::optional<Sha256Stream> named_after;
 };
 
+/// A function of a cubin that a host can launch.
+struct GpuKernelFacts {
+  std::string name;
+  std::optional<std::uint32_t> threads;  ///< per block, see container::CubinKernel
+};
+
 /// A cubin or another vendor's binary.
 struct GpuBinaryFacts {
-  std::optional<std::uint32_t> architecture;  ///< compute capability of a cubin, such as 90
+  std::optional<std::uint32_t> architecture = {};  ///< compute capability of a cubin, such as 90
+  std::vector<GpuKernelFacts> kernels = {};        ///< of a cubin, at Depth::kDeep
+  bool has_kernels = false;                        ///< `kernels` was read
 };
 
 /// `<kernel>.json` of a Triton directory.
 struct TritonMetadataFacts {
   std::string kernel;                                           ///< its member "name"
   std::string hash;                                             ///< its member "hash"
+  std::optional<std::int64_t> num_warps;                        ///< its member "num_warps"
   std::string backend;                                          ///< target.backend: "cuda", "hip"
   std::optional<std::uint32_t> architecture;                    ///< target.arch of a CUDA kernel, such as 90
   torch::ReleaseFamily first = torch::ReleaseFamily::kUnknown;  ///< releases that bring this Triton

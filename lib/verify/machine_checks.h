@@ -1,6 +1,10 @@
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "container/cubin.h"
 #include "verify/check.h"
@@ -46,8 +50,9 @@ struct KernelMetadata {
   std::int64_t warp_size = 32;
 };
 
-/// Whether a cubin holds the kernel that its metadata names, compiled for as many threads.
-void compare_cubin(const container::Cubin& cubin, const KernelMetadata& metadata, std::string_view member,
-                   FileReport& report);
+/// Whether a cubin with these kernels holds the one that its metadata names, compiled for as many threads.
+/// `repair`: what the findings propose to move away.
+void compare_kernels(std::span<const container::CubinKernel> kernels, const KernelMetadata& metadata,
+                     std::string_view member, FileReport& report, std::vector<std::string> repair = {});
 
 }  // namespace cachetool::verify

@@ -117,12 +117,12 @@ Status add_part(std::string_view part, TargetRequest& request) {
 
 Expected<TargetRequest> parse_target(std::string_view text) {
   TargetRequest request;
-  std::string_view rest = text;
-  do {
-    const std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    if (auto added = add_part(part, request); !added) return tl::unexpected(std::move(added.error()));
-  } while (!rest.empty());
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    if (auto added = add_part(text.substr(at, end - at), request); !added)
+      return tl::unexpected(std::move(added.error()));
+    at = end + 1;
+  }
   return request;
 }
 

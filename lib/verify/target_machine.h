@@ -33,7 +33,7 @@ Expected<TargetRequest> parse_target(std::string_view text);
 /// has, "amx" what the first processors with AMX have (Sapphire Rapids). Empty for another name.
 std::optional<CpuFeatures> cpu_level(std::string_view name);
 
-/// Facts of this machine that others have read already.
+/// Facts of this machine that describe_target doesn't read itself; see read_host_facts.
 struct HostFacts {
   CpuFacts cpu;
   std::vector<std::string> gpu_models;  ///< of NVIDIA GPUs, as the driver names them

@@ -12,6 +12,7 @@
 #include "store/classify.h"
 #include "store/paths.h"
 #include "verify/damage.h"
+#include "verify/machine_checks.h"
 #include "verify/triton_checks.h"
 #include "verify/triton_files.h"
 
@@ -99,6 +100,7 @@ class TritonDirectories {
         continue;
       judge_name(directory, id, *metadata);
       judge_architecture(directory, id, *metadata);
+      judge_kernels(directory, id, *metadata);
     }
   }
 
@@ -220,6 +222,21 @@ class TritonDirectories {
                                            *binary->architecture, *metadata.architecture),
                     .repair = {directory.path}});
     }
+    report_.add(std::move(report));
+  }
+
+  /// At Depth::kDeep, and where the metadata is about this kernel at all.
+  void judge_kernels(const Inventory::Directory& directory, FileId id, const TritonMetadataFacts& metadata) {
+    const std::string_view stem = stem_of(inventory().file(id).name);
+    if (std::string_view(metadata.kernel).substr(0, kMaxKernelName) != stem) return;
+    const std::string path = store::join_path(directory.path, fmt::format("{}.cubin", stem));
+    const auto binary_id = inventory().find(directory.root, path);
+    const auto* binary = binary_id ? cache_.get<GpuBinaryFacts>(*binary_id) : nullptr;
+    if (binary == nullptr || !binary->has_kernels) return;
+    std::vector<container::CubinKernel> kernels;
+    for (const GpuKernelFacts& kernel : binary->kernels) kernels.push_back({kernel.name, kernel.threads, 0});
+    FileReport report(directory.root, path);
+    compare_kernels(kernels, {metadata.kernel, metadata.num_warps}, {}, report, {directory.path});
     report_.add(std::move(report));
   }
 

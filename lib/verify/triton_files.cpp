@@ -166,6 +166,8 @@ Expected<Facts> check_triton_metadata(FileInput& input, FileReport& report) {
   TritonMetadataFacts facts;
   facts.kernel = root.find("name")->text();
   if (const auto hash = root.find("hash")) facts.hash = hash->text();
+  const auto warps = root.find("num_warps");
+  if (warps && warps->is(NodeKind::kInteger)) facts.num_warps = warps->as_integer();
   const Node target = *root.find("target");
   facts.backend = target.find("backend")->text();
   facts.architecture = architecture_of(target);

@@ -80,6 +80,8 @@ TEST_SUITE("store/classify") {
     for (const auto& [suffix, kind] : suffixes) CHECK(inductor(shard_file(stem, suffix)) == kind);
     CHECK(inductor("qq/" + repeated('0', 64) + ".best_config") == "best-config");
     CHECK(inductor("qq/" + repeated('0', 63) + ".best_config") == "unknown");
+    CHECK(inductor(shard_file(hash_name('c', 'q'), "best_config")) == "best-config");
+    CHECK(inductor("triton/0/" + repeated('0', 64) + "/k.cubin") == "triton-binary");
     CHECK(inductor("qq/" + stem + "_CxxBuild/x.o") == "build-scratch");
     CHECK(inductor("qq/" + stem + ".halide/done") == "halide");
     CHECK(inductor("qq/" + stem + ".debug/fx.txt") == "debug");
