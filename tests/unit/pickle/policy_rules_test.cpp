@@ -29,9 +29,10 @@ std::vector<std::string> split(std::string_view text, char separator) {
 bool is_known_kind(std::string kind) {
   if (kind.starts_with('=')) return kind.size() > 1;
   if (kind.starts_with('@')) return kind.find('.') != std::string::npos;
-  for (const char* known : {"none",    "bool",      "int",      "text",   "scalar",     "tuple",  "list",
-                            "dict",    "container", "sequence", "name",   "persistent", "version", "ints",   "sizes",
-                            "factory", "expr",      "storage",  "tensor", "hooks",      "stream", "pickle"}) {
+  for (const char* known :
+       {"none",      "bool",     "int",    "text",       "scalar",  "tuple", "list",  "dict",
+        "container", "sequence", "name",   "persistent", "version", "ints",  "sizes", "factory",
+        "expr",      "storage",  "tensor", "hooks",      "stream",  "pickle"}) {
     if (kind == known) return true;
   }
   return false;
