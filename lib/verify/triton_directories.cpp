@@ -91,7 +91,7 @@ class TritonDirectories {
       for (const auto& child : group->children) children.insert(child.first);
       check_group(directory, id, *group, range);
     }
-    if (has_kernel) judge_finished(directory, range, kernels);
+    if (has_kernel) judge_finished(directory, range, kernels, children);
     for (FileId id = directory.first; id < directory.last; ++id) {
       const auto* metadata = cache_.get<TritonMetadataFacts>(id);
       // What no group names nobody reads, and metadata of another directory says nothing about this one.
@@ -106,15 +106,22 @@ class TritonDirectories {
 
   /// A kernel is looked for by its group, `__grp__<kernel>.json`.
   void judge_finished(const Inventory::Directory& directory, ReleaseRange range,
-                      const std::set<std::string, std::less<>>& kernels) {
+                      const std::set<std::string, std::less<>>& kernels,
+                      const std::set<std::string, std::less<>>& children) {
     FileReport report(directory.root, directory.path);
     report.set_release(range.first, range.last);
     const auto has_group = [&](FileId id) {
       return inventory().file(id).kind != Kind::kTritonMetadata ||
              kernels.contains(inventory().file(id).name);
     };
+    // Where a group's metadata is gone, the other one may be it, renamed: that is told as the missing child.
+    const bool complete = std::all_of(children.begin(), children.end(), [&](const std::string& name) {
+      return !name.ends_with(".json") ||
+             inventory().find(directory.root, store::join_path(directory.path, name)).has_value();
+    });
     bool finished = !kernels.empty();
-    for (FileId id = directory.first; finished && id < directory.last; ++id) finished = has_group(id);
+    for (FileId id = directory.first; finished && complete && id < directory.last; ++id)
+      finished = has_group(id);
     if (finished) {
       report.fine(checks::kTritonUnfinished);
     } else {

@@ -180,6 +180,18 @@ TEST_CASE("a child that is gone, by release and kind of file") {
   CHECK(without_file("__grp__k.json") == Lines{"info triton.unfinished triton/0/" + kBase32});
 }
 
+TEST_CASE("renamed files are one finding") {
+  const auto renamed = [](const std::string& from, const std::string& to) {
+    return after([&](MemoryFileSystem& fs, const std::string& directory) {
+      fs.add_file(directory + to, *fs.contents(directory + from));
+      fs.remove(directory + from);
+    });
+  };
+  CHECK(renamed("k.json", "q.json") == Lines{"warning triton.child-missing " + at("__grp__k.json")});
+  CHECK(renamed("k.cubin", "q.cubin") == Lines{"warning triton.child-missing " + at("__grp__k.json")});
+  CHECK(renamed("__grp__k.json", "__grp__q.json") == Lines{"info triton.unfinished triton/0/" + kBase32});
+}
+
 TEST_CASE("a moved cache is one finding for all kernels of one old place") {
   MemoryFileSystem fs;
   Kernel kernel;
