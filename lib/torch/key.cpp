@@ -1,6 +1,7 @@
 #include "torch/key.h"
 
 #include <cstddef>
+#include <utility>
 
 namespace cachetool::torch {
 
@@ -96,6 +97,10 @@ HashName code_hash(std::string_view code, std::string_view extra) {
   stream.update(code);
   stream.update("||");
   stream.update(extra);
+  return code_hash(std::move(stream));
+}
+
+HashName code_hash(Sha256Stream stream) {
   return HashName{'c', truncated(stream.finish())};
 }
 

@@ -33,6 +33,9 @@ HashName content_hash(std::string_view bytes);
 /// 'c' + B(code) or 'c' + B(code + "||" + extra). torch/_inductor/codecache.py: code_hash.
 HashName code_hash(std::string_view code, std::string_view extra = {});
 
+/// 'c' + B(everything that went into `stream`): the same from a text that was hashed in pieces.
+HashName code_hash(Sha256Stream stream);
+
 /// Python's str.strip() on UTF-8 text: trims every code point that Python calls white space, at both ends.
 std::string_view python_strip(std::string_view text);
 

@@ -1,6 +1,7 @@
 #include <array>
 
 #include "verify/cache_facts.h"
+#include "verify/cpp_names.h"
 #include "verify/leftovers.h"
 #include "verify/references.h"
 #include "verify/triton_directories.h"
@@ -10,9 +11,9 @@
 namespace cachetool::verify {
 
 std::span<const RelationCheck> relation_checks() {
-  static constexpr std::array<RelationCheck, 6> kChecks{
-      check_triton_directories, check_vllm_directories, check_references, check_leftovers, check_locks,
-      check_unknown_files,
+  static constexpr std::array<RelationCheck, 7> kChecks{
+      check_cpp_names, check_triton_directories, check_vllm_directories, check_references, check_leftovers,
+      check_locks,     check_unknown_files,
   };
   return kChecks;
 }

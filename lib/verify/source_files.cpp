@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "store/entry_links.h"
-#include "store/paths.h"
 #include "verify/source_checks.h"
 #include "verify/source_text.h"
 #include "verify/structure_checks.h"
@@ -113,17 +112,16 @@ Expected<Facts> check_cpp_source(FileInput& input, FileReport& report) {
 Expected<Facts> check_header(FileInput& input, FileReport& report) {
   auto text = read_source(input, report, "kernels that include it don't compile");
   if (!text) return tl::unexpected(std::move(text.error()));
+  if (!*text) return Facts{};
   const auto& name = input.file().hash;
-  if (!*text || !name) return Facts{};
+  if (!name) {  // those of `precompiled_headers/`
+    report.not_checkable(checks::kHeaderName,
+                         "a precompiled header is named after the compiler and its command too");
+    return Facts{};
+  }
   const torch::HashName actual = torch::code_hash(torch::python_strip(**text));
   if (*name == actual) {
     report.fine(checks::kHeaderName);
-  } else if (input.inventory().directory_of(input.id()).path.find("precompiled_headers") !=
-                 std::string::npos ||
-             input.inventory().cache().roots[input.inventory().root_of(input.id())].role ==
-                 store::RootRole::kPrecompiledHeaders) {
-    report.not_checkable(checks::kHeaderName,
-                         "a precompiled header is named after the compiler and its command too");
   } else {
     report.found(checks::kHeaderName, {.message = misnamed(actual), .repair = {report.path()}});
   }
