@@ -42,10 +42,12 @@ struct Field {
   std::string_view what;
 };
 
+constexpr std::string_view kGraphCode = "graph-code";
+
 /// Fields that hold what torch or vLLM runs, as text or bytes.
 constexpr std::array kCode{Field{"source_code", "source_code"},
                            Field{"execution_code", "execution_code"},
-                           Field{"_code", "graph-code"},
+                           Field{"_code", kGraphCode},
                            Field{"co_code", "bytecode"},
                            Field{"_src", "triton-source"},
                            Field{"src", "triton-source"},
@@ -96,6 +98,11 @@ class Walker {
       stack_.pop_back();
       if (pickle::is_node(value) && visited_.insert(value)) visit(value);
     }
+    // A module's text goes by the usual name, or by any other: each module counts once.
+    const auto texts = std::count_if(out_.code.begin(), out_.code.end(),
+                                     [](const CodeField& code) { return code.what == kGraphCode; });
+    for (auto i = static_cast<std::size_t>(texts); i < graph_modules_; ++i)
+      out_.code.push_back({kGraphCode, 0});
   }
 
  private:
@@ -117,7 +124,7 @@ class Walker {
     if (!object.callable.is(Tag::kGlobal)) return;
     const pickle::GlobalNode& global = object.callable.global();
     // torch compiles the text among its arguments, whatever the names there.
-    if (global.name == "SerializedGraphModule") out_.code.push_back({"graph-code", 0});
+    if (global.name == "SerializedGraphModule") ++graph_modules_;
     const auto args = pickle::items_of(object.args);
     if (args.size() != 1 || !is_bytes(args[0])) return;
     const pickle::Rule* rule = pickle::find_rule(global.module, global.name);
@@ -211,6 +218,7 @@ class Walker {
   pickle::NodeSet visited_;
   std::vector<Value> stack_;
   std::unordered_set<const void*> strides_;
+  std::size_t graph_modules_ = 0;
   std::unordered_map<const char*, Expect> seen_;
   std::unordered_set<const char*> decoded_;
 };
