@@ -19,6 +19,8 @@ namespace cachetool::verify {
 struct StorePlace {
   std::uint32_t root = 0;
   std::string path;  ///< below the root; empty for the root itself
+
+  friend auto operator<=>(const StorePlace&, const StorePlace&) = default;
 };
 
 /// Looks things up by the names that files call each other by. Made once from what was read of a cache;

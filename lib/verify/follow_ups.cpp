@@ -19,8 +19,20 @@ constexpr std::array kFollowUps{
     FollowUp{"triton.hides-bundle", "triton.unfinished", Extent::kInDirectory},
     FollowUp{"triton.hides-bundle", "triton.child-missing"},
     FollowUp{"triton.hides-bundle", "triton.unfinished"},
-    // The entry looks for its module under a wrong name.
+    // A changed entry names what nobody wrote.
+    FollowUp{"fxgraph.name", "module.missing"},
+    FollowUp{"fxgraph.name", "cpp.kernel-missing"},
+    FollowUp{"fxgraph.name", "triton.kernel-missing"},
+    FollowUp{"fxgraph.name", "triton.static-missing"},
+    FollowUp{"aotautograd.name", "aotautograd.graph-missing"},
+    FollowUp{"aotautograd.name", "aotautograd.graph-guards"},
+    FollowUp{"aotautograd.name", "module.missing"},
+    FollowUp{"aotautograd.name", "cpp.kernel-missing"},
+    FollowUp{"aotautograd.name", "triton.kernel-missing"},
+    FollowUp{"aotautograd.name", "triton.static-missing"},
     FollowUp{"entry.cache-key", "module.missing"},
+    FollowUp{"entry.cache-key", "cpp.kernel-missing"},
+    FollowUp{"entry.cache-key", "triton.kernel-missing"},
 };
 
 std::string place(std::string_view check, std::uint32_t root, std::string_view path) {

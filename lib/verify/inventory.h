@@ -33,7 +33,8 @@ class Inventory final : private store::ArtifactSink {
     FileStat stat;
   };
 
-  /// Walks all of the cache (whatever its scope; of a single file's place only the file). Fails only when a root can't be listed.
+  /// Walks all of the cache (whatever its scope; of a single file's place only the file). Fails only when a
+  /// root can't be listed.
   static Expected<Inventory> make(store::Source& source);
 
   const store::CacheSet& cache() const { return *cache_; }

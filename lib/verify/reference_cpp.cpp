@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_set>
 
 #include "store/locks.h"
@@ -14,41 +16,49 @@ class CppRelation {
  public:
   explicit CppRelation(const ReferenceContext& context) : context_(context) {}
 
-  /// The kernels that one entry names.
+  /// Counts the sources that no entry names: to be called before `check`.
+  void count_unnamed() {
+    std::unordered_set<FileId> named;
+    for (FileId id = 0; id < context_.inventory().files().size(); ++id) {
+      const EntryFacts* entry = context_.cache.entry(id);
+      if (entry == nullptr) continue;
+      const StorePlace store = context_.index.store_of_entry(id);
+      for (const GraphFacts& graph : entry->graphs)
+        for (const store::CppReference& kernel : graph.links.cpp_kernels)
+          for (const FileId source : context_.index.cpp_sources(store, kernel.fingerprint))
+            named.insert(source);
+    }
+    for (FileId id = 0; id < context_.inventory().files().size(); ++id) {
+      const auto* source = context_.cache.get<CppSourceFacts>(id);
+      if (source != nullptr && !source->is_isa_probe && !named.contains(id))
+        ++unnamed_[context_.index.store_of_shard_file(id)];
+    }
+  }
+
+  /// The kernels that one entry names. What several entries lack is told of the first.
   void check(FileId id, const EntryFacts& entry) {
     const StorePlace store = context_.index.store_of_entry(id);
+    FileReport report = report_on_entry(context_, id);
     std::vector<std::string> missing;
-    std::size_t named = 0;
+    bool whole = false;
     for (const GraphFacts& graph : entry.graphs) {
       for (const store::CppReference& kernel : graph.links.cpp_kernels) {
-        ++named;
         const auto sources = context_.index.cpp_sources(store, kernel.fingerprint);
+        whole = whole || !sources.empty();
         if (sources.empty()) {
-          missing.push_back(kernel.name.empty() ? "the C++ wrapper" : kernel.name);
+          if (missing_.emplace(store, kernel.fingerprint).second)
+            missing.push_back(kernel.name.empty() ? "the C++ wrapper" : kernel.name);
         } else if (std::none_of(sources.begin(), sources.end(), [&](FileId f) { return has_library(f); })) {
           library_missing(sources.back(), id, {});
         } else {
-          fine_.fine(checks::kCppLibraryMissing);
+          report.fine(checks::kCppLibraryMissing);
         }
       }
     }
-    if (named == 0) return;
-    FileReport report = report_on_entry(context_, id);
-    if (missing.empty()) {
+    if (!missing.empty()) {
+      kernels_missing(report, store, missing);
+    } else if (whole) {
       report.fine(checks::kCppKernelMissing);
-    } else if (context_.index.unread_sources(store) > 0) {
-      report.not_checkable(checks::kCppKernelMissing, "a source that couldn't be read may be the kernel's");
-    } else if (context_.index.libraries_without_source(store) >= missing.size()) {
-      // Which kernel a library without its source is for can't be told: it may well be this one.
-      report.not_checkable(checks::kCppKernelMissing, "a library whose source is gone may be the kernel's");
-    } else if (!context_.index.has_cpp_kernels(store)) {
-      report.found(
-          checks::kCppKernelMissing,
-          {"names " + name_some(missing) + "; this cache holds no C++ kernel at all, as after an import"},
-          Severity::kInfo);
-    } else {
-      report.found(checks::kCppKernelMissing,
-                   {"names " + name_some(missing) + ", neither source nor library there"});
     }
     context_.report.add(std::move(report));
   }
@@ -63,10 +73,30 @@ class CppRelation {
       if (context_.inventory().file(id).kind == Kind::kSharedObject && context_.inventory().file(id).hash)
         check_source_of(id);
     }
-    context_.report.add(std::move(fine_));
   }
 
  private:
+  void kernels_missing(FileReport& report, const StorePlace& store, const std::vector<std::string>& names) {
+    const std::string message = "names " + name_some(names);
+    const auto unnamed = unnamed_.find(store);
+    if (context_.index.unread_sources(store) > 0) {
+      report.not_checkable(checks::kCppKernelMissing, "a source that couldn't be read may be the kernel's");
+    } else if (context_.index.libraries_without_source(store) >= names.size()) {
+      // Which kernel a library without its source is for can't be told: it may well be this one.
+      report.not_checkable(checks::kCppKernelMissing, "a library whose source is gone may be the kernel's");
+    } else if (!context_.index.has_cpp_kernels(store)) {
+      report.found(checks::kCppKernelMissing,
+                   {message + "; this cache holds no C++ kernel at all, as after an import"},
+                   Severity::kInfo);
+    } else if (unnamed != unnamed_.end()) {
+      report.found(checks::kCppKernelMissing,
+                   {message + "; no source has its text, and " + std::to_string(unnamed->second) +
+                    " here belong to no entry: one may have been changed"});
+    } else {
+      report.found(checks::kCppKernelMissing, {message + ", neither source nor library there"});
+    }
+  }
+
   bool has_library(FileId source) const {
     const auto files = context_.index.stem_files(source);
     return std::any_of(files.begin(), files.end(), [&](FileId other) {
@@ -114,14 +144,16 @@ class CppRelation {
   }
 
   const ReferenceContext& context_;
-  FileReport fine_{0, {}};
-  std::unordered_set<FileId> told_;  // the first file of a stem stands for it
+  std::map<StorePlace, std::size_t> unnamed_;
+  std::set<std::pair<StorePlace, torch::HashName>> missing_;  // told of an entry
+  std::unordered_set<FileId> told_;                           // the first file of a stem stands for it
 };
 
 }  // namespace
 
 void check_cpp_kernels(const ReferenceContext& context) {
   CppRelation relation(context);
+  relation.count_unnamed();
   for (const FileId id : entries_to_judge(context)) relation.check(id, *context.cache.entry(id));
   relation.check_files();
 }

@@ -1,3 +1,4 @@
+#include <set>
 #include <unordered_set>
 
 #include "base/budget.h"
@@ -25,11 +26,11 @@ class ModuleRelation {
         if (wrapper) {
           compare(*wrapper, id, entry, graph);
         } else {
-          missing.push_back(graph.links.wrapper->str() + ".py");
+          lacks(store, *graph.links.wrapper, missing);
         }
       }
       for (const store::TritonReference& kernel : graph.links.triton_modules)
-        if (!context_.index.module(store, kernel.module)) missing.push_back(kernel.module.str() + ".py");
+        if (!context_.index.module(store, kernel.module)) lacks(store, kernel.module, missing);
     }
     if (!missing.empty()) {
       report.found(checks::kModuleMissing, {"names " + name_some(missing) + ", not there"});
@@ -40,6 +41,11 @@ class ModuleRelation {
   }
 
  private:
+  /// What several entries lack is told of the first.
+  void lacks(const StorePlace& store, const torch::HashName& module, std::vector<std::string>& missing) {
+    if (missing_.emplace(store, module).second) missing.push_back(module.str() + ".py");
+  }
+
   /// Entries of the same source share a wrapper: it is compared once.
   void compare(FileId wrapper, FileId id, const EntryFacts& entry, const GraphFacts& graph) {
     if (!compared_.insert(wrapper).second) return;
@@ -105,6 +111,7 @@ class ModuleRelation {
 
   const ReferenceContext& context_;
   std::unordered_set<FileId> compared_;
+  std::set<std::pair<StorePlace, torch::HashName>> missing_;
 };
 
 }  // namespace

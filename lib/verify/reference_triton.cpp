@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -53,9 +54,10 @@ class TritonRelation {
       const BundleNames bundle(graph);
       for (const BundledKernelFacts& kernel : graph.bundle) hidden = compare(id, entry, kernel) || hidden;
       for (const store::TritonReference& kernel : graph.links.triton_modules)
-        if (!is_held(bundle, kernel)) missing.push_back(kernel.name);
+        if (!is_held(bundle, kernel) && missing_.insert(kernel.module).second) missing.push_back(kernel.name);
       for (const StaticKernelFacts& kernel : graph.static_kernels)
-        if (!has_binary(bundle, kernel)) absent.push_back(kernel.autotuner);
+        if (!has_binary(bundle, kernel) && absent_.insert(kernel.hash).second)
+          absent.push_back(kernel.autotuner);
     }
     absent.erase(std::unique(absent.begin(), absent.end()),
                  absent.end());  // those of one autotuner are neighbours
@@ -151,6 +153,8 @@ class TritonRelation {
 
   const ReferenceContext& context_;
   std::unordered_set<DirectoryId> told_;
+  std::set<torch::HashName> missing_;       // modules whose kernels are nowhere, told of an entry
+  std::unordered_set<std::string> absent_;  // hashes of kernels whose binaries are nowhere, likewise
 };
 
 }  // namespace

@@ -164,6 +164,16 @@ TEST_CASE("a C++ kernel: whole, without library, without anything, in an import"
   gone.add(shard_file(kLibrary, "main.so"));
   CHECK(gone.lines(check_references) == Lines{"warning cpp.kernel-missing " + kGraphEntry});
 
+  // Another entry that lacks the same kernel isn't told again.
+  gone.add(fx_directory(kGraph) + "/" + leaf_name('f'), entry());
+  add_graph(gone, entry());
+  auto unnamed = cpp_facts();
+  unnamed.fingerprint = torch::content_hash("another kernel");
+  gone.add(source, std::move(unnamed));
+  const auto findings = gone.run(check_references);
+  REQUIRE(findings.size() == 1);
+  CHECK(findings[0].message.find("one may have been changed") != std::string::npos);
+
   HandMade imported;
   add_graph(imported, entry());
   CHECK(imported.lines(check_references) == Lines{"info cpp.kernel-missing " + kGraphEntry});
