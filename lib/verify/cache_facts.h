@@ -17,6 +17,8 @@ struct CacheFacts {
   std::span<const Facts> facts;        ///< by FileId
   std::span<const std::uint8_t> read;  ///< by FileId: 1 when the file was read without an error
   const Options& options;
+  std::span<const std::uint64_t> contents = {};  ///< by FileId, of files of Triton directories: content_mark
+                                                 ///< as a bundle would have it; 0 where it isn't known
 
   /// The facts of that type; null when the file has others or none.
   template <class T>

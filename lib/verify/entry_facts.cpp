@@ -1,6 +1,9 @@
 #include "verify/entry_facts.h"
 
 #include <algorithm>
+#include <utility>
+
+#include "verify/content_mark.h"
 
 namespace cachetool::verify {
 namespace {
@@ -42,10 +45,15 @@ bool fits(const torch::TritonBundle& bundle, Copies& copies) {
 
 void add_bundle(const torch::TritonBundle& bundle, GraphFacts& facts) {
   for (const torch::TritonKernelArtifacts& kernel : bundle.kernel_artifacts) {
-    BundledKernelFacts bundled{text_of(kernel.kernel_hash), {}};
+    std::vector<std::pair<std::string_view, std::uint64_t>> files;
     for (const torch::TritonArtifact& artifact : kernel.artifacts)
-      bundled.files.emplace_back(artifact.filename);
-    std::sort(bundled.files.begin(), bundled.files.end());
+      files.emplace_back(artifact.filename, content_mark(artifact.payload));
+    std::sort(files.begin(), files.end());
+    BundledKernelFacts bundled{text_of(kernel.kernel_hash), {}, {}};
+    for (const auto& [name, content] : files) {
+      bundled.files.emplace_back(name);
+      bundled.contents.push_back(content);
+    }
     facts.bundle.push_back(std::move(bundled));
   }
   for (const torch::StaticAutotuner& autotuner : bundle.static_autotuners) {

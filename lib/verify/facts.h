@@ -22,8 +22,9 @@ namespace cachetool::verify {
 /// One kernel directory that an entry carries along. torch/_inductor/triton_bundler.py:
 /// TritonKernelArtifacts.
 struct BundledKernelFacts {
-  std::string directory;           ///< kernel_hash
-  std::vector<std::string> files;  ///< names, sorted
+  std::string directory;                ///< kernel_hash
+  std::vector<std::string> files;       ///< names, sorted
+  std::vector<std::uint64_t> contents;  ///< of each file, see content_mark
 };
 
 /// One statically launched kernel of a bundle. torch/_inductor/triton_bundler.py:

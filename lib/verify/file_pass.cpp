@@ -3,12 +3,24 @@
 #include <iterator>
 
 #include "store/paths.h"
+#include "verify/content_mark.h"
 
 namespace cachetool::verify {
 namespace {
 
 // How many directories may be between reading and collecting.
 constexpr std::size_t kWindow = 256;
+
+/// Of what a bundle may hold a copy of; 0 of everything else.
+std::uint64_t mark_of(FileInput& input) {
+  const store::ArtifactKind kind = input.kind();
+  if (kind < store::ArtifactKind::kTritonMetadata || kind > store::ArtifactKind::kTritonBinary) return 0;
+  if (input.depth() == Depth::kQuick) return 0;
+  const auto bytes = input.whole();
+  if (!bytes) return 0;
+  if (!input.name().ends_with(".json")) return content_mark(*bytes);
+  return bundled_json_mark(*bytes, store::name_of(input.inventory().directory_of(input.id()).path));
+}
 
 }  // namespace
 
@@ -18,6 +30,7 @@ FilePass::FilePass(FileSystem& fs, const Inventory& inventory, const Options& op
       options_(options),
       facts_(inventory.files().size()),
       read_(inventory.files().size(), 0),
+      contents_(inventory.files().size(), 0),
       results_(inventory.directories().size()) {}
 
 Status FilePass::run(ThreadPool& pool, Result& result) {
@@ -84,6 +97,7 @@ void FilePass::read_file(FileId id, const Directory& directory, FileCheck check,
     return;
   }
   facts_[id] = std::move(*facts);
+  contents_[id] = mark_of(*input);
   read_[id] = 1;
   merge_coverage(result.coverage, report.coverage());
   for (Finding& finding : report.take_findings()) result.findings.push_back(std::move(finding));

@@ -22,7 +22,7 @@ class FilePass {
   /// scope.
   Status read(ThreadPool& pool, std::span<const FileId> files);
 
-  CacheFacts facts() const { return {inventory_, facts_, read_, options_}; }
+  CacheFacts facts() const { return {inventory_, facts_, read_, options_, contents_}; }
 
  private:
   /// What one directory's files came to, on its way from a worker.
@@ -42,6 +42,7 @@ class FilePass {
   const Options& options_;
   std::vector<Facts> facts_;
   std::vector<std::uint8_t> read_;
+  std::vector<std::uint64_t> contents_;
   std::vector<std::uint8_t> wanted_;  ///< by FileId, of the pass that runs
   std::vector<DirectoryResult> results_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "store/paths.h"
@@ -35,6 +36,9 @@ constexpr std::array kFollowUps{
     FollowUp{"entry.cache-key", "triton.kernel-missing"},
 };
 
+// Says of a directory what any finding about a file in it says better.
+constexpr std::string_view kDirectoryCheck = "triton.differs-from-bundle";
+
 std::string place(std::string_view check, std::uint32_t root, std::string_view path) {
   return std::string(check) + '\n' + std::to_string(root) + '\n' + std::string(path);
 }
@@ -47,13 +51,20 @@ std::span<const FollowUp> follow_ups() {
 
 void drop_follow_ups(std::vector<Finding>& findings) {
   std::unordered_set<std::string> causes;
+  std::unordered_map<std::string, Severity> worst_inside;
   for (const Finding& finding : findings) {
     const bool is_cause = std::any_of(kFollowUps.begin(), kFollowUps.end(),
                                       [&](const FollowUp& pair) { return pair.cause == finding.check->id; });
     if (is_cause) causes.insert(place(finding.check->id, finding.root, finding.path));
+    const std::string directory = place({}, finding.root, store::directory_of(finding.path));
+    Severity& worst = worst_inside.try_emplace(directory, finding.severity).first->second;
+    worst = std::max(worst, finding.severity);
   }
-  if (causes.empty()) return;
   std::erase_if(findings, [&](const Finding& finding) {
+    if (finding.check->id == kDirectoryCheck) {
+      const auto worst = worst_inside.find(place({}, finding.root, finding.path));
+      if (worst != worst_inside.end() && worst->second >= finding.severity) return true;
+    }
     return std::any_of(kFollowUps.begin(), kFollowUps.end(), [&](const FollowUp& pair) {
       if (pair.follow_up != finding.check->id) return false;
       const std::string_view path = pair.extent == Extent::kSamePath ? std::string_view(finding.path)

@@ -51,6 +51,11 @@ const Check kTritonHidesBundle{
     Severity::kError,
     "Move the directory away: torch writes it again from the entry's bundle (verify --repair)"};
 
+const Check kTritonDiffersFromBundle{
+    "triton.differs-from-bundle", "a kernel directory's file isn't the copy that an entry carries",
+    Severity::kError,
+    "Move the directory away: torch writes it again from the entry's bundle (verify --repair)"};
+
 const Check kAutotuneMissing{
     "autotune.missing", "a kernel has several configurations and no result that says which is best",
     Severity::kWarning, "Run the model once to its end: torch then keeps the winner"};
@@ -60,9 +65,19 @@ const Check kAutotuneMissing{
 CheckGroup reference_checks() {
   using namespace checks;
   static constexpr std::array kChecks{
-      &kGraphMissing,     &kGraphGuards,         &kFrozenReference,     &kWrapperDiffers,
-      &kWrapperRelocated, &kModuleMissing,       &kCppKernelMissing,    &kCppLibraryMissing,
-      &kCppSourceMissing, &kTritonKernelMissing, &kStaticKernelMissing, &kTritonHidesBundle,
+      &kGraphMissing,
+      &kGraphGuards,
+      &kFrozenReference,
+      &kWrapperDiffers,
+      &kWrapperRelocated,
+      &kModuleMissing,
+      &kCppKernelMissing,
+      &kCppLibraryMissing,
+      &kCppSourceMissing,
+      &kTritonKernelMissing,
+      &kStaticKernelMissing,
+      &kTritonHidesBundle,
+      &kTritonDiffersFromBundle,
       &kAutotuneMissing,
   };
   return {"References", kChecks};

@@ -17,6 +17,7 @@ extern const Check kCppSourceMissing;
 extern const Check kTritonKernelMissing;
 extern const Check kStaticKernelMissing;
 extern const Check kTritonHidesBundle;
+extern const Check kTritonDiffersFromBundle;
 extern const Check kAutotuneMissing;
 }  // namespace checks
 

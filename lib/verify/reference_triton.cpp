@@ -90,8 +90,15 @@ class TritonRelation {
     bool hides = false;
     for (const DirectoryId directory : context_.index.triton_directories(kernel.directory)) {
       std::vector<std::string> lacking;
-      for (const std::string& file : kernel.files)
-        if (!holds(directory, file)) lacking.push_back(file);
+      std::vector<std::string> differing;
+      for (std::size_t i = 0; i < kernel.files.size(); ++i) {
+        const auto file = find(directory, kernel.files[i]);
+        if (!file) {
+          lacking.push_back(kernel.files[i]);
+        } else if (differs(*file, kernel, i)) {
+          differing.push_back(kernel.files[i]);
+        }
+      }
       hides = hides || !lacking.empty();
       if (!told_.insert(directory).second) continue;
       const Inventory::Directory& place = context_.inventory().directory(directory);
@@ -99,6 +106,7 @@ class TritonRelation {
       report.set_key(entry_name(context_.inventory(), id));
       if (lacking.empty()) {
         report.fine(checks::kTritonHidesBundle);
+        compare_contents(report, differing);
       } else {
         report.found(checks::kTritonHidesBundle,
                      {.message = "lacks " + name_some(lacking) +
@@ -126,10 +134,30 @@ class TritonRelation {
     return cost;
   }
 
-  bool holds(DirectoryId directory, std::string_view file) const {
-    const Inventory::Directory& place = context_.inventory().directory(directory);
-    return context_.inventory().find(place.root, store::join_path(place.path, file)).has_value();
+  /// torch takes the binary and its metadata from the directory; the other files are for people and for
+  /// Triton's own use when it compiles again.
+  static void compare_contents(FileReport& report, const std::vector<std::string>& differing) {
+    if (differing.empty()) return report.fine(checks::kTritonDiffersFromBundle);
+    const bool is_run = std::any_of(differing.begin(), differing.end(), [](const std::string& file) {
+      return is_binary(file) || (file.ends_with(".json") && !file.starts_with("__grp__"));
+    });
+    report.found(checks::kTritonDiffersFromBundle,
+                 {.message = name_some(differing) + " isn't what the entry carries under that name",
+                  .repair = {report.path()}},
+                 is_run ? Severity::kError : Severity::kInfo);
   }
+
+  bool differs(FileId file, const BundledKernelFacts& kernel, std::size_t i) const {
+    if (file >= context_.cache.contents.size() || i >= kernel.contents.size()) return false;
+    const std::uint64_t content = context_.cache.contents[file];
+    return content != 0 && content != kernel.contents[i];
+  }
+
+  std::optional<FileId> find(DirectoryId directory, std::string_view file) const {
+    const Inventory::Directory& place = context_.inventory().directory(directory);
+    return context_.inventory().find(place.root, store::join_path(place.path, file));
+  }
+  bool holds(DirectoryId directory, std::string_view file) const { return find(directory, file).has_value(); }
 
   /// Whether a compiled form of the kernel is in the bundle or on disk.
   bool is_held(const BundleNames& bundle, const store::TritonReference& kernel) const {

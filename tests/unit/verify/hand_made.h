@@ -33,6 +33,9 @@ class HandMade {
     fs.change_stat("/cache/" + path, [&](cachetool::FileStat& stat) { stat.mtime_ns = kNow - ns; });
   }
 
+  /// The mark of a file's content, see CacheFacts::contents.
+  void mark(const std::string& path, std::uint64_t content) { contents_[path] = content; }
+
   /// Runs one relation over the tree.
   std::vector<cachetool::verify::Finding> run(cachetool::verify::RelationCheck check) {
     using namespace cachetool::verify;
@@ -43,9 +46,13 @@ class HandMade {
       const auto found = facts_.find(inventory->path(id));
       if (found != facts_.end()) facts[id] = std::move(found->second);
     }
+    std::vector<std::uint64_t> contents(facts.size(), 0);
+    for (FileId id = 0; id < facts.size(); ++id)
+      if (const auto found = contents_.find(inventory->path(id)); found != contents_.end())
+        contents[id] = found->second;
     const std::vector<std::uint8_t> read(facts.size(), 1);
     RelationReport report;
-    check(fs, CacheFacts{*inventory, facts, read, options}, report);
+    check(fs, CacheFacts{*inventory, facts, read, options, contents}, report);
     coverage = std::move(report.coverage);
     return std::move(report.findings);
   }
@@ -75,6 +82,7 @@ class HandMade {
 
  private:
   std::map<std::string, cachetool::verify::Facts> facts_;
+  std::map<std::string, std::uint64_t> contents_;
 };
 
 inline cachetool::torch::HashName name_of(const std::string& text) {

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "unit/verify/hand_made.h"
+#include "verify/content_mark.h"
 #include "verify/triton_name.h"
 
 using namespace cachetool;
@@ -214,7 +215,7 @@ std::unique_ptr<verify::EntryFacts> triton_entry(torch::ReleaseFamily release = 
   graph.links.triton_modules.push_back({name_of(kKernel), "triton_k"});
   graph.has_bundle = true;
   graph.bundle.push_back(
-      {kDirectory, {"__grp__triton_k.json", "triton_k.cubin", "triton_k.json", "triton_k.ttir"}});
+      {kDirectory, {"__grp__triton_k.json", "triton_k.cubin", "triton_k.json", "triton_k.ttir"}, {}});
   graph.static_kernels.push_back({"triton_k", "triton_k", kHash, false});
   return facts;
 }
@@ -245,6 +246,34 @@ TEST_CASE(
   CHECK(lines(k2_9, {"triton_k.cubin", "triton_k.json", "triton_k.ttir"}) == Lines{"warning" + place});
   CHECK(lines(k2_9, {group, "triton_k.cubin", "triton_k.json"}) == Lines{"info" + place});
   CHECK(lines(k2_14, {group, "triton_k.cubin", "triton_k.json"}) == Lines{"warning" + place});
+}
+
+TEST_CASE("what a directory holds is compared with what the entry carries") {
+  const std::vector<std::string> files{"__grp__triton_k.json", "triton_k.cubin", "triton_k.json",
+                                       "triton_k.ttir"};
+  const auto lines = [&](const std::string& changed) {
+    HandMade tree;
+    auto facts = triton_entry();
+    for (const std::string& file : files)
+      facts->graphs[0].bundle[0].contents.push_back(
+          file.ends_with(".json") ? verify::content_mark("{\"p\": \"[REPLACE]/" + file + "\"}")
+                                  : verify::content_mark(file));
+    add_triton(tree, std::move(facts), files);
+    for (const std::string& file : files) {
+      const std::string path = "triton/0/" + kDirectory + "/" + file;
+      const std::string json = "{\"p\": \"/elsewhere/triton/0/" + kDirectory + "/" + file + "\"}";
+      tree.mark(path, file.ends_with(".json") ? verify::bundled_json_mark(json, kDirectory)
+                                              : verify::content_mark(file));
+      if (file == changed) tree.mark(path, verify::content_mark("changed"));
+    }
+    return tree.lines(check_references);
+  };
+  const std::string place = " triton.differs-from-bundle triton/0/" + kDirectory;
+  CHECK(lines("").empty());
+  CHECK(lines("triton_k.cubin") == Lines{"error" + place});
+  CHECK(lines("triton_k.json") == Lines{"error" + place});
+  CHECK(lines("triton_k.ttir") == Lines{"info" + place});
+  CHECK(lines("__grp__triton_k.json") == Lines{"info" + place});
 }
 
 TEST_CASE("the directory is quarantined as a whole") {
