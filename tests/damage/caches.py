@@ -1,4 +1,4 @@
-"""Copies of real caches for tests that damage them: unpacked once, copied with hard links broken only where needed."""
+"""Copies of real caches for tests that damage them."""
 
 import pathlib
 import shutil
@@ -16,22 +16,22 @@ class Caches:
         self.copies = 0
 
     def original(self, name):
-        """The cache of corpus `name`, to be left as it is."""
+        """The folder of corpus `name`, to be left as it is."""
         folder = self.scratch / "originals" / name
         if not folder.exists():
             folder.mkdir(parents=True)
             subprocess.run(["tar", "-C", folder, "--strip-components=1", "-xf", DATA / f"{name}.tar.zst"], check=True)
-        return folder / "cache"
+        return folder
 
     def copy(self, name):
         """A copy that a test may change, modes and times kept."""
         self.copies += 1
-        place = self.scratch / "copies" / str(self.copies) / "cache"
-        shutil.copytree(self.original(name), place, symlinks=True)
+        place = self.scratch / "copies" / str(self.copies)
+        shutil.copytree(self.original(name), place, symlinks=True, ignore=shutil.ignore_patterns("fields"))
         return place
 
     def drop(self, place):
-        shutil.rmtree(place.parent)
+        shutil.rmtree(place)
 
     def close(self):
         shutil.rmtree(self.scratch)

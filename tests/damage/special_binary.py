@@ -9,7 +9,7 @@ import struct
 import zipfile
 import zlib
 
-from special import case
+from cases import NOT_ALONE, case
 
 TRAIN = "cpu-2.15.0-train"
 KERNELS = "cuda-2.15.0-userkernel"
