@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/posix_host_file_system.h"
 #include "commands/commands.h"
 #include "commands/confirm.h"
 #include "commands/open_cache.h"
@@ -86,9 +87,9 @@ Expected<std::unique_ptr<verify::TargetMachine>> target_machine(const Options& o
   verify::TargetRequest request;
   request.libraries = true;
   if (options.against) request = *options.against;
-  auto machine =
-      verify::describe_target(context.files, context.environment,
-                              verify::read_host_facts(context.files, context.environment), request);
+  const auto host = make_posix_host();
+  const auto facts = verify::read_host_facts(context.files, *host, context.environment);
+  auto machine = verify::describe_target(context.files, context.environment, facts, request);
   if (!machine) return tl::unexpected(std::move(machine.error()));
   return std::make_unique<verify::TargetMachine>(std::move(*machine));
 }

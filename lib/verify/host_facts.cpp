@@ -1,32 +1,23 @@
 #include "verify/host_facts.h"
 
-#include "verify/path_file.h"
+#include <algorithm>
+
+#include "store/paths.h"
+#include "verify/doctor/machine.h"
+#include "verify/doctor/software.h"
 
 namespace cachetool::verify {
-namespace {
 
-/// "NVIDIA H200" from the line "Model: \t\t NVIDIA H200" of the driver's text.
-std::string model_of(std::string_view text) {
-  constexpr std::string_view kLabel = "Model:";
-  std::size_t at = text.starts_with(kLabel) ? 0 : text.find("\nModel:");
-  if (at == std::string_view::npos) return {};
-  text.remove_prefix(text.find(':', at) + 1);
-  text = text.substr(0, text.find('\n'));
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(" \t") + 1 - first));
-}
-
-}  // namespace
-
-HostFacts read_host_facts(FileSystem& fs, const store::Environment&) {
-  const std::string gpus = "/proc/driver/nvidia/gpus";
+HostFacts read_host_facts(FileSystem& fs, HostSystem& host, const store::Environment& environment) {
   HostFacts facts;
-  facts.cpu = this_cpu();
-  for (const std::string& address : list_path(fs, gpus)) {
-    const auto text = read_path(fs, gpus + "/" + address + "/information", 64 << 10);
-    facts.gpu_models.push_back(text ? model_of(*text) : std::string());
-  }
+  Machine machine = read_machine(fs, host, environment);
+  facts.cpu = std::move(machine.cpu);
+  for (const Gpu& gpu : machine.gpus)
+    if (gpu.vendor == "nvidia") facts.gpu_models.push_back(gpu.model);
+  const Software software = find_software(fs, environment);
+  const auto torch = std::find_if(software.packages.begin(), software.packages.end(),
+                                  [](const Package& package) { return package.name == "torch"; });
+  if (torch != software.packages.end()) facts.torch = store::join_path(torch->path, "torch");
   return facts;
 }
 

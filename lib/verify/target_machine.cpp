@@ -154,7 +154,8 @@ Expected<TargetMachine> describe_target(FileSystem& fs, const store::Environment
     target.gpus = std::vector{TargetGpu{"arch=" + request.gpu->text(), request.gpu}};
   } else if (request.host) {
     target.gpus.emplace();
-    for (const std::string& model : host.gpu_models) target.gpus->push_back({model, gpu_architecture(model)});
+    for (const std::string& model : host.gpu_models)
+      target.gpus->push_back({model.empty() ? "a GPU without a driver" : model, gpu_architecture(model)});
   }
   std::string torch;
   if (!request.torch.empty()) {

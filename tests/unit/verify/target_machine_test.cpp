@@ -4,6 +4,7 @@
 
 #include "base/memory_file_system.h"
 #include "unit/container/elf_maker.h"
+#include "unit/verify/doctor/fake_host.h"
 #include "verify/host_facts.h"
 
 using namespace cachetool;
@@ -140,15 +141,25 @@ TEST_CASE("a torch package is known by its libraries, its Python by an extension
   CHECK(none.error().code == ErrorCode::kNotFound);
 }
 
-TEST_CASE("GPUs as NVIDIA's driver lists them") {
+TEST_CASE("this machine: its processor, NVIDIA's GPUs, the torch of its Python") {
+  doctor_tests::FakeMachine host;
   MemoryFileSystem fs;
   fs.add_file("/proc/driver/nvidia/gpus/0000:17:00.0/information",
               "Model: \t\t NVIDIA H200\nIRQ:   \t\t 123\n");
   fs.add_file("/proc/driver/nvidia/gpus/0000:18:00.0/information", "IRQ: 1\nModel: \t NVIDIA L4 \n");
   fs.add_dir("/proc/driver/nvidia/gpus/0000:19:00.0");
-  const HostFacts facts = read_host_facts(fs, {});
+  const std::string packages = "/opt/env/lib/python3.11/site-packages";
+  fs.add_file(packages + "/torch-2.9.1.dist-info/METADATA", "");
+  fs.add_file(packages + "/torch/version.py", "__version__ = '2.9.1+cu128'\ncuda = '12.8'\n");
+  store::Environment environment;
+  environment.variables["VIRTUAL_ENV"] = "/opt/env";
+  const HostFacts facts = read_host_facts(fs, host, environment);
+  CHECK(facts.torch == packages + "/torch");
+  CHECK(facts.cpu.architecture == "x86_64");
   CHECK(facts.gpu_models == std::vector<std::string>{"NVIDIA H200", "NVIDIA L4", ""});
-  CHECK(read_host_facts(*std::make_unique<MemoryFileSystem>(), {}).gpu_models.empty());
+  MemoryFileSystem bare;
+  CHECK(read_host_facts(bare, host, {}).gpu_models.empty());
+  CHECK(read_host_facts(bare, host, {}).torch.empty());
 }
 
 TEST_SUITE_END();
