@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,17 +45,19 @@ std::string shown(std::string_view text) {
   return text.size() <= kShownText ? std::string(text) : std::string(text.substr(0, kShownText)) + "…";
 }
 
-/// Where `inner` lies in `outer`, or `otherwise` when it was decoded to another place.
-std::uint64_t offset_in(std::string_view outer, std::string_view inner, std::uint64_t otherwise) {
+/// Where `inner` lies in `outer`; nowhere when an escape made it to be decoded to another place.
+std::optional<std::uint64_t> offset_in(std::string_view outer, std::string_view inner) {
   const std::less_equal<const char*> not_after;
   const bool inside = not_after(outer.data(), inner.data()) &&
                       not_after(inner.data() + inner.size(), outer.data() + outer.size());
-  return inside ? static_cast<std::uint64_t>(inner.data() - outer.data()) : otherwise;
+  if (!inside) return std::nullopt;
+  return static_cast<std::uint64_t>(inner.data() - outer.data());
 }
 
 void check_expression(ScanState& state, const Piece& piece, const ExpressionText& expression) {
   ++state.scan().expressions;
-  const std::uint64_t begin = offset_in(piece.bytes, expression.text, expression.holder);
+  const auto inside = offset_in(piece.bytes, expression.text);
+  const std::uint64_t begin = inside.value_or(expression.holder);
   const auto find = [&](std::string reason, std::uint64_t offset) {
     state.find(piece, ScanVerdict::kDangerous, ScanSubject::kExpression, std::string(expression.field),
                std::move(reason), offset);
@@ -66,12 +69,13 @@ void check_expression(ScanState& state, const Piece& piece, const ExpressionText
   const Error& error = parsed.error();
   find(fmt::format("is evaluated by torch and is no expression of sizes: {} in \"{}\"", error.message,
                    shown(expression.text)),
-       begin + error.offset.value_or(0));
+       begin + (inside ? error.offset.value_or(0) : 0));
 }
 
 void add_nested(ScanState& state, const Piece& piece, const std::shared_ptr<const OpenPickle>& open,
                 NestedBytes nested) {
-  const std::uint64_t at = piece.base + offset_in(piece.bytes, nested.bytes, nested.holder);
+  const auto inside = offset_in(piece.bytes, nested.bytes);
+  const std::uint64_t at = piece.base + inside.value_or(nested.holder);
   if (!nested.decoded.empty()) {
     state.expanded(std::min<std::uint64_t>(nested.decoded.size(), state.expansion_left()));
     Piece decoded = state.unpacked(piece, std::move(nested.decoded), fmt::format("text@{}", at));
@@ -82,8 +86,8 @@ void add_nested(ScanState& state, const Piece& piece, const std::shared_ptr<cons
   inner.bytes = nested.bytes;
   inner.keeps = open;
   inner.budget = piece.budget;
-  inner.place = piece.place;
-  inner.base = at;
+  inner.place = inside ? piece.place : deeper(piece.place, fmt::format("text@{}", at));
+  inner.base = inside ? at : 0;
   inner.depth = piece.depth + 1;
   inner.origin = nested.origin;
   inner.expect = nested.expect;

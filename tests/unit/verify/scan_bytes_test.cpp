@@ -141,6 +141,14 @@ TEST_CASE("payloads inside values are found by their content") {
   CHECK(finding(nested, "os.system")->offset == 2 + 5 + 14);  // where it is in the file
 }
 
+TEST_CASE("offsets in text that an escape changed count from its own start, and the place says so") {
+  const FileScan scan = scan_bytes("(Vcos\\u000asystem\\u000a(tR.\nl.");
+  CHECK(scan.verdict == ScanVerdict::kDangerous);
+  REQUIRE(finding(scan, "os.system"));
+  CHECK(finding(scan, "os.system")->place == "text@28");
+  CHECK(finding(scan, "os.system")->offset == 0);
+}
+
 TEST_CASE("bytes and text that are nothing by themselves stay data") {
   for (const std::string& value :
        {bytes_value(raw("\x80\x04 no pickle")), bytes_value("\x80"), short_text("cat\ndog\n"),
