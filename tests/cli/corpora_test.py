@@ -13,6 +13,8 @@ import collections
 import json
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -186,6 +188,71 @@ def check_scan(program, name, folder, failures, counts):
         failures.add(name, f"scan found nothing in {part}")
 
 
+def found_by_check(program, folder, arguments, failures):
+    """Paths by check, of what verify finds."""
+    status, document, error = run_json(program, "verify", str(folder / "cache"), "--json", *arguments)
+    found = collections.defaultdict(set)
+    if document is None or status not in (0, 1):
+        failures.add(folder.name, f"verify {' '.join(arguments)} ended with {status}: {error.strip()[:200]}")
+        return found
+    for finding in document["findings"]:
+        found[finding["check"]].add(finding["path"])
+    return found
+
+
+def has_avx512(library):
+    """Whether objdump shows an instruction with an EVEX prefix, a 512-bit register or a mask register."""
+    text = subprocess.run(["objdump", "-dw", str(library)], capture_output=True, text=True, check=True).stdout
+    return bool(re.search(r"^\s+[0-9a-f]+:\t62 |%zmm|%k[0-7]", text, re.MULTILINE))
+
+
+def compare_sets(ours, theirs, folder, what, failures):
+    if ours != theirs:
+        more, less = sorted(ours - theirs), sorted(theirs - ours)
+        failures.add(folder.name, f"{what}: {len(more)} too many {more[:2]}, {len(less)} missing {less[:2]}")
+
+
+def check_processor(program, folder, failures, counts):
+    cache = folder / "cache"
+    expected = set()
+    for library in sorted(cache.rglob("*.so")):
+        content = library.read_bytes()
+        # Programs that test an instruction set are not judged by what they test.
+        if b"_chk_kernel" not in content and has_avx512(library):
+            expected.add(str(library.relative_to(cache)))
+    found = found_by_check(program, folder, ["--against", "cpu=avx2"], failures)
+    compare_sets(found["binary.processor"], expected, folder, "libraries that need AVX-512", failures)
+    counts["libraries that need AVX-512"] += len(expected)
+
+
+def check_devices(program, folder, failures, counts):
+    cache = folder / "cache"
+    targets = {}
+    for text in cache.rglob("*.ptx"):
+        cubin = text.with_suffix(".cubin")
+        target = re.search(r"^\.target sm_(\d+)(a?)", text.read_text(errors="replace"), re.MULTILINE)
+        if target and cubin.is_file():
+            targets[str(cubin.relative_to(cache))] = (int(target.group(1)), bool(target.group(2)))
+    if not targets:
+        return
+    for device in (80, 86, 90, 100, 103):
+        found = found_by_check(program, folder, ["--against", f"arch=sm_{device}"], failures)
+        expected = {
+            path
+            for path, (number, only) in targets.items()
+            if (number != device if only else number // 10 != device // 10 or number > device)
+        }
+        ours = {path for path in found["cubin.device"] if path in targets}
+        compare_sets(ours, expected, folder, f"kernels that sm_{device} can't run", failures)
+    counts["kernels with PTX"] += len(targets)
+
+
+def check_deep(program, folder, failures):
+    for check, paths in found_by_check(program, folder, ["--deep"], failures).items():
+        if check.startswith(("cubin.", "tensor.", "launcher.")):
+            failures.add(folder.name, f"{check} at {sorted(paths)[:2]}")
+
+
 def folders_with_caches(base, scratch):
     """Unpacked caches below `base`, and those of its archives, unpacked one at a time."""
     for path in sorted(base.iterdir()):
@@ -209,6 +276,9 @@ def main():
         bases.append(pathlib.Path(extra))
     else:
         print("not run: caches beyond tests/data: CACHETOOL_CORPORA_DIR names no folder")
+    has_objdump = shutil.which("objdump") is not None
+    if not has_objdump:
+        print("not run: machine code beside what objdump shows: it isn't installed")
     done = set()
     with tempfile.TemporaryDirectory(prefix="cachetool-corpora-") as scratch:
         for base in reversed(bases):
@@ -218,6 +288,10 @@ def main():
                 done.add(folder.name)
                 check_entries(program, folder, failures, counts)
                 check_files(program, folder, failures, counts)
+                check_deep(program, folder, failures)
+                check_devices(program, folder, failures, counts)
+                if has_objdump:
+                    check_processor(program, folder, failures, counts)
                 for place in ("cache", "extras"):
                     if (folder / place).is_dir() and any((folder / place).iterdir()):
                         check_scan(program, folder.name, folder / place, failures, counts)
