@@ -11,6 +11,7 @@
 #include "container/elf_dynamic.h"
 #include "container/frame.h"
 #include "container/json.h"
+#include "container/loader_cache.h"
 #include "container/python_literal.h"
 #include "container/x86_code.h"
 #include "container/zip.h"
@@ -66,6 +67,10 @@ void elf(std::string_view bytes) {
       if (!lies_in(symbol.name) || !lies_in(symbol.version) || !lies_in(symbol.library)) std::abort();
     for (const ExportedSymbol& symbol : dynamic->exports)
       if (!lies_in(symbol.name) || !lies_in(symbol.version)) std::abort();
+  }
+  if (const auto cache = read_loader_cache(bytes)) {
+    for (const LoaderCacheEntry& entry : *cache)
+      if (!lies_in(entry.soname) || !lies_in(entry.path)) std::abort();
   }
   if (const auto cubin = read_cubin(bytes)) {
     for (const CubinKernel& kernel : cubin->kernels)
