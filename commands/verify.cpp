@@ -166,6 +166,23 @@ ExitCode repair(const Options& options, Context& context, std::list<Verified>& c
   return code;
 }
 
+/// Whether this run may change something, once it is confirmed.
+bool may_repair(const Options& options, const Context& context) {
+  return options.repair && !options.dry_run &&
+         (options.yes || (context.terminal.in && context.terminal.error));
+}
+
+/// Brings repairs that were cut off to their end, or back, before the caches are looked at.
+ExitCode settle_earlier(Context& context, const std::vector<VerifyTarget>& targets, ErrorForm form) {
+  ExitCode code = ExitCode::kDone;
+  for (const VerifyTarget& target : targets) {
+    const store::CacheSet& cache = target.source->cache();
+    for (const Error& problem : verify::settle_earlier(context.files, cache, context.environment.uid))
+      code = merge(code, report_error(context, problem, form));
+  }
+  return code;
+}
+
 ExitCode run_verify(const Options& options, Context& context) {
   const ErrorForm form = options.sarif ? ErrorForm::kJson : error_form(options.common);
   std::vector<VerifyTarget> targets;
@@ -174,6 +191,7 @@ ExitCode run_verify(const Options& options, Context& context) {
 
   const auto machine = target_machine(options, context);
   if (!machine) return report_error(context, machine.error(), form);
+  if (may_repair(options, context)) code = merge(code, settle_earlier(context, targets, form));
   ThreadPool pool(options.common.threads);
   std::list<Verified> caches;
   for (const VerifyTarget& target : targets) {

@@ -23,6 +23,20 @@ bool went(const RootRepair& repair, std::string_view path) {
 
 }  // namespace
 
+std::vector<Error> settle_earlier(FileSystem& fs, const store::CacheSet& cache, std::uint32_t uid) {
+  std::vector<Error> problems;
+  for (std::uint32_t root = 0; root < cache.roots.size(); ++root) {
+    if (cache.roots[root].directory == nullptr) continue;
+    auto recovery = change::recover(fs, cache.roots[root].directory, uid);
+    if (!recovery) continue;
+    for (Error& problem : recovery->problems) {
+      problem.path = store::full_path(cache, root, problem.path);
+      problems.push_back(std::move(problem));
+    }
+  }
+  return problems;
+}
+
 std::vector<RootRepair> plan_repair(FileSystem& fs, const store::CacheSet& cache, const Result& result) {
   std::map<std::uint32_t, std::vector<change::UnitRequest>> requests;
   for (const Finding& finding : result.findings) {

@@ -18,6 +18,11 @@ struct RootRepair {
   bool executed = false;
 };
 
+/// Settles the repairs of earlier processes that were cut off (change::recover), in every root. To be done
+/// before the cache is looked at: what goes back to its place is as damaged as it was. Returns what couldn't
+/// be settled, with full paths; a root whose state can't be opened is left to execute_repair, which says so.
+std::vector<Error> settle_earlier(FileSystem& fs, const store::CacheSet& cache, std::uint32_t uid);
+
 /// Plans the moves that findings name (Finding::repair), a plan for each root that has any. Writes nothing.
 std::vector<RootRepair> plan_repair(FileSystem& fs, const store::CacheSet& cache, const Result& result);
 
