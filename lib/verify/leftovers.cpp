@@ -39,12 +39,7 @@ std::string_view path_to(std::string_view path, Accept accept) {
 class Collector {
  public:
   Collector(FileSystem& fs, const CacheFacts& cache, RelationReport& report)
-      : fs_(fs),
-        cache_(cache),
-        inventory_(cache.inventory),
-        report_(report),
-        processes_(fs),
-        now_(fs.now()) {}
+      : cache_(cache), inventory_(cache.inventory), report_(report), processes_(fs), now_(fs.now()) {}
 
   void run() {
     for (FileId id = 0; id < inventory_.files().size(); ++id)
@@ -202,7 +197,6 @@ class Collector {
     return above && above->prefix != 'c' ? Severity::kWarning : Severity::kInfo;
   }
 
-  FileSystem& fs_;
   const CacheFacts& cache_;
   const Inventory& inventory_;
   RelationReport& report_;

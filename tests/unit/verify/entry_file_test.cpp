@@ -183,8 +183,8 @@ TEST_CASE("a class that a newer torch may have") {
   using namespace pickle_text;
   const std::string bytes = pickle_text::pickle(instance("torch._inductor.output_code", "NewGraph", dict()));
   CHECK(named_graph_ids(store_tests::hash_name('f', 'k'), bytes) == Lines{"info entry.class"});
-  const std::string aot =
-      pickle_text::pickle(instance("torch._functorch._aot_autograd.aot_autograd_result", "NewResult", dict()));
+  const std::string aot = pickle_text::pickle(
+      instance("torch._functorch._aot_autograd.aot_autograd_result", "NewResult", dict()));
   CHECK(aot_ids(aot, name_of(aot)) == Lines{"info entry.class"});
 }
 

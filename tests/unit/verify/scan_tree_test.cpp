@@ -54,8 +54,7 @@ TEST_CASE("a directory that is no cache is scanned file by file, hidden ones too
   fs.add_file("/d/.config/y", kEvil);
   fs.add_file("/d/empty", "");
   const Scanned scanned = scan(fs, "/d");
-  CHECK(scanned.order ==
-        std::vector<std::string>{".config/y", ".hidden/x", "a.bin", "b/evil.txt", "empty"});
+  CHECK(scanned.order == std::vector<std::string>{".config/y", ".hidden/x", "a.bin", "b/evil.txt", "empty"});
   CHECK(scanned.result.coverage.files == 5);
   CHECK(scanned.result.coverage.files_of(ScanVerdict::kDangerous) == 3);
   CHECK(scanned.result.coverage.files_of(ScanVerdict::kData) == 1);
