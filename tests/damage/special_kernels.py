@@ -88,7 +88,7 @@ def autotuner_without_a_binary(cache):
     store(entry, data.replace(name, b"A" * 52, 1))
 
 
-@case("cuda-2.15.0-userkernel", "triton.differs")
+@case("cuda-2.15.0-userkernel", "triton.differs-from-bundle")
 def binary_that_is_not_the_bundled_one(cache):
     binary = first(cache, "triton/0/*/*.cubin")
     data = bytearray(binary.read_bytes())
