@@ -13,6 +13,7 @@
 #include "commands/open_cache.h"
 #include "commands/options.h"
 #include "commands/progress.h"
+#include "commands/text_argument.h"
 #include "commands/verify_targets.h"
 #include "report/verify_report.h"
 #include "verify/host_facts.h"
@@ -68,12 +69,13 @@ struct Verified {
 
 /// Runs the checks over one target.
 Expected<verify::Result> verify_target(const Options& options, Context& context, ThreadPool& pool,
-                                       const VerifyTarget& target, const verify::TargetMachine* machine) {
+                                       const VerifyTarget& target, const verify::TargetMachine* machine,
+                                       const std::vector<std::string>& commands) {
   verify::Options how;
   how.machine = machine;
   how.depth = options.depth;
   how.limits.max_memory = options.common.max_memory;
-  how.compile_commands = options.compile_commands;
+  how.compile_commands = commands;
   how.entries = target.entries;
   Progress progress(context, "files");
   how.progress = [&](std::uint64_t done, std::uint64_t total) { return progress.show(done, total), true; };
@@ -192,10 +194,16 @@ ExitCode run_verify(const Options& options, Context& context) {
   const auto machine = target_machine(options, context);
   if (!machine) return report_error(context, machine.error(), form);
   if (may_repair(options, context)) code = merge(code, settle_earlier(context, targets, form));
+  std::vector<std::string> commands;
+  for (const std::string& argument : options.compile_commands) {
+    auto text = text_argument(context, argument);
+    if (!text) return report_error(context, text.error(), form);
+    commands.push_back(std::move(*text));
+  }
   ThreadPool pool(options.common.threads);
   std::list<Verified> caches;
   for (const VerifyTarget& target : targets) {
-    auto result = verify_target(options, context, pool, target, machine->get());
+    auto result = verify_target(options, context, pool, target, machine->get(), commands);
     if (!result) {
       code = merge(code, report_error(context, result.error(), form));
       continue;
@@ -247,7 +255,7 @@ void add_choices(CLI::App& command, Options& options) {
       ->type_name("SEVERITY");
   command
       .add_option("--compile-command", options.compile_commands,
-                  "A compile command that C++ kernels may have been named with; may be repeated")
+                  "A compile command that C++ kernels may have been named with, or @FILE; may be repeated")
       ->type_name("TEXT");
   command
       .add_option_function<std::string>(

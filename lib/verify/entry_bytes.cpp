@@ -45,12 +45,14 @@ class EntryCheck {
     report_.set_release(release.first, release.last);
     report_.fine(checks::kPickleTruncated);
     report_.fine(checks::kPickleMalformed);
+    auto facts = entry_facts(*decoded, release);
+    if (facts) known_ = facts->get();
     if (!judge(*decoded, release)) return nullptr;
     const bool damaged_anyhow =
         std::any_of(report_.findings().begin(), report_.findings().end(),
                     [](const Finding& finding) { return finding.severity == Severity::kError; });
     if (!damaged_anyhow) check_entry_deep(*decoded, scrutiny, budget, report_);
-    return entry_facts(*decoded, release);
+    return facts;
   }
 
  private:
@@ -155,16 +157,17 @@ class EntryCheck {
   void add_identity_problems(const torch::Decoded& decoded, std::vector<Problem>& problems) {
     if (const torch::CompiledFxGraph* graph = decoded.fx_graph()) {
       check_key(graph->fx_graph_cache_key, problems);
-      check_cache_key(*graph, "", problems);
+      check_cache_key(*graph, "", 0, problems);
     }
     const torch::AotAutogradEntry* entry = decoded.aot_entry();
     if (entry == nullptr) return;
+    std::size_t number = 0;
     for (const auto* reference : {&entry->compiled_fw, &entry->compiled_bw}) {
       if (!*reference || (*reference)->result == nullptr) continue;
       const auto* graph = std::get_if<torch::CompiledFxGraph>((*reference)->result.get());
       const std::string_view prefix =
           reference == &entry->compiled_fw ? "compiled_fw.result." : "compiled_bw.result.";
-      if (graph != nullptr) check_cache_key(*graph, prefix, problems);
+      if (graph != nullptr) check_cache_key(*graph, prefix, number++, problems);
     }
   }
 
@@ -180,10 +183,18 @@ class EntryCheck {
          {.message = fmt::format("made for key {}", escape_for_terminal(own->substr(0, 64)))}});
   }
 
-  void check_cache_key(const torch::CompiledFxGraph& graph, std::string_view prefix,
+  /// The name of a graph's source, from the facts where they have it: hashing it twice would show.
+  HashName source_name(const torch::CompiledFxGraph& graph, std::size_t number) const {
+    const bool known = known_ != nullptr && number < known_->graphs.size() && known_->graphs[number].source;
+    if (known) return known_->graphs[number].source->name;
+    return torch::code_hash(torch::python_strip(*graph.source_code));
+  }
+
+  /// `number` counts the graphs of the entry, as EntryFacts::graphs does.
+  void check_cache_key(const torch::CompiledFxGraph& graph, std::string_view prefix, std::size_t number,
                        std::vector<Problem>& problems) {
     if (!graph.cache_key || !graph.source_code) return;
-    const HashName actual = torch::code_hash(torch::python_strip(*graph.source_code));
+    const HashName actual = source_name(graph, number);
     if (*graph.cache_key == actual.str()) return report_.fine(checks::kEntryCacheKey);
     problems.push_back(
         {&checks::kEntryCacheKey,
@@ -194,6 +205,7 @@ class EntryCheck {
   std::string_view bytes_;
   const EntryPlace& place_;
   FileReport& report_;
+  const EntryFacts* known_ = nullptr;  ///< of the entry at hand
 };
 
 }  // namespace

@@ -39,6 +39,9 @@ constexpr std::array kFollowUps{
 // Says of a directory what any finding about a file in it says better.
 constexpr std::string_view kDirectoryCheck = "triton.differs-from-bundle";
 
+// What such an entry carries isn't what anybody bundled.
+constexpr std::array<std::string_view, 2> kChangedEntry{"fxgraph.name", "aotautograd.name"};
+
 std::string place(std::string_view check, std::uint32_t root, std::string_view path) {
   return std::string(check) + '\n' + std::to_string(root) + '\n' + std::string(path);
 }
@@ -51,17 +54,21 @@ std::span<const FollowUp> follow_ups() {
 
 void drop_follow_ups(std::vector<Finding>& findings) {
   std::unordered_set<std::string> causes;
+  std::unordered_set<std::string> changed_entries;
   std::unordered_map<std::string, Severity> worst_inside;
   for (const Finding& finding : findings) {
     const bool is_cause = std::any_of(kFollowUps.begin(), kFollowUps.end(),
                                       [&](const FollowUp& pair) { return pair.cause == finding.check->id; });
     if (is_cause) causes.insert(place(finding.check->id, finding.root, finding.path));
+    if (std::find(kChangedEntry.begin(), kChangedEntry.end(), finding.check->id) != kChangedEntry.end())
+      changed_entries.insert(finding.key);
     const std::string directory = place({}, finding.root, store::directory_of(finding.path));
     Severity& worst = worst_inside.try_emplace(directory, finding.severity).first->second;
     worst = std::max(worst, finding.severity);
   }
   std::erase_if(findings, [&](const Finding& finding) {
     if (finding.check->id == kDirectoryCheck) {
+      if (changed_entries.contains(finding.key)) return true;
       const auto worst = worst_inside.find(place({}, finding.root, finding.path));
       if (worst != worst_inside.end() && worst->second >= finding.severity) return true;
     }

@@ -135,16 +135,23 @@ class TritonRelation {
   }
 
   /// torch takes the binary and its metadata from the directory; the other files are for people and for
-  /// Triton's own use when it compiles again.
+  /// Triton's own use when it compiles again. Their first stage holds the module's path: where it differs
+  /// too, the kernel was most likely compiled here, apart from the entry.
   static void compare_contents(FileReport& report, const std::vector<std::string>& differing) {
     if (differing.empty()) return report.fine(checks::kTritonDiffersFromBundle);
     const bool is_run = std::any_of(differing.begin(), differing.end(), [](const std::string& file) {
       return is_binary(file) || (file.ends_with(".json") && !file.starts_with("__grp__"));
     });
+    const bool compiled_apart =
+        differing.size() > 1 && std::any_of(differing.begin(), differing.end(), [](const std::string& file) {
+          return file.ends_with(".ttir") || file.ends_with(".source");
+        });
+    Severity severity = Severity::kInfo;
+    if (is_run) severity = compiled_apart ? Severity::kWarning : Severity::kError;
     report.found(checks::kTritonDiffersFromBundle,
                  {.message = name_some(differing) + " isn't what the entry carries under that name",
                   .repair = {report.path()}},
-                 is_run ? Severity::kError : Severity::kInfo);
+                 severity);
   }
 
   bool differs(FileId file, const BundledKernelFacts& kernel, std::size_t i) const {

@@ -32,7 +32,7 @@ const Check kVllmArtifactUnlisted{
 const Check kVllmMoved{
     .id = "vllm.moved",
     .title = "vLLM's index names artifacts below another directory than this one",
-    .severity = Severity::kError,
+    .severity = Severity::kWarning,
     .mend = "put the cache back to where it was written, or remove the prefix directory",
 };
 const Check kVllmUnpacked{
