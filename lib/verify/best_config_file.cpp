@@ -68,14 +68,6 @@ ReleaseRange best_config_releases(const FileInput& input) {
 }
 
 Expected<Facts> check_best_config(FileInput& input, FileReport& report) {
-  if (input.depth() != Depth::kQuick) {
-    if (best_config_releases(input).first != torch::ReleaseFamily::kUnknown) {
-      report.fine(checks::kBestConfigName);
-    } else {
-      report.not_checkable(checks::kBestConfigName,
-                           "named by a torch build that isn't known, or after a module that is gone");
-    }
-  }
   auto tree = read_json_document(input, report);
   if (!tree) return tl::unexpected(std::move(tree.error()));
   if (!*tree) return Facts{};

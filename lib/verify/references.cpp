@@ -41,6 +41,7 @@ void check_references(FileSystem& fs, const CacheFacts& cache, RelationReport& r
   check_cpp_kernels(context);
   check_triton_kernels(context);
   check_tuning(context);
+  check_result_names(context);
 }
 
 }  // namespace cachetool::verify

@@ -34,6 +34,7 @@ void check_modules(const ReferenceContext& context);           ///< reference_mo
 void check_cpp_kernels(const ReferenceContext& context);       ///< reference_cpp.cpp
 void check_triton_kernels(const ReferenceContext& context);    ///< reference_triton.cpp
 void check_tuning(const ReferenceContext& context);            ///< reference_tuning.cpp
+void check_result_names(const ReferenceContext& context);      ///< reference_results.cpp
 
 /// Compares what files name of each other with what is there. A RelationCheck.
 void check_references(FileSystem& fs, const CacheFacts& cache, RelationReport& report);

@@ -31,10 +31,25 @@ def compile_command(folder):
 
 @case("cpu-2.9.1-train", "cpp-source.name", options=compile_command)
 def kernel_source_that_its_name_denies(cache):
-    """The Python binding behind the kernel is another one: the kernel's own text still fits the wrapper."""
-    source = next(path for path in sorted(cache.glob("??/*.main.cpp")) if b"Python bindings to call" in path.read_bytes())
-    kernel, _, binding = source.read_bytes().partition(b"Python bindings to call")
-    source.write_bytes(kernel + b"Python bindings to call" + binding.replace(b"nargs", b"nargz"))
+    """A kernel that no entry names, under a name that is nobody's."""
+    source = first(cache, "??/c*.main.cpp")
+    stem = "c" + leaf(b"kernel")
+    (cache / stem[1:3]).mkdir(exist_ok=True)
+    (cache / stem[1:3] / f"{stem}.main.cpp").write_bytes(source.read_bytes().replace(b"for(", b"for (") + b"// edited\n")
+    shutil.copyfile(source.with_suffix(".so"), cache / stem[1:3] / f"{stem}.main.so")
+
+
+@case("cpu-2.9.1-train", "cpp.kernel-missing")
+def kernel_that_is_gone(cache):
+    source = first(cache, "??/c*.main.cpp")
+    source.with_suffix(".so").unlink()
+    source.unlink()
+
+
+@case("cuda-2.9.1-eligible", "best-config.name")
+def autotune_result_under_another_name(cache):
+    path = first(cache, "??/*.best_config")
+    path.rename(path.with_name("0" * 64 + ".best_config"))
 
 
 @case("cuda-2.15.0-userkernel", "kernel-perf.number")
