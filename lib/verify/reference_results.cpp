@@ -11,16 +11,20 @@ namespace {
 
 using Kind = store::ArtifactKind;
 
-/// Whether every build of torch that wrote an entry here is one whose names can be worked out. Entries up to
-/// 2.7 don't say their build, and names of their results don't depend on it.
+/// Whether the names of an entry's autotune results can be worked out: up to 2.7 they don't depend on the
+/// build of torch, later entries say which it was.
+bool has_known_build(const EntryFacts& entry) {
+  if (!entry.torch_identity.empty()) return !torch::release_of_identity(entry.torch_identity).empty();
+  return entry.last != torch::ReleaseFamily::kUnknown && entry.last <= torch::ReleaseFamily::k2_7;
+}
+
 bool builds_are_known(const ReferenceContext& context) {
   bool any = false;
   for (FileId id = 0; id < context.inventory().files().size(); ++id) {
     const EntryFacts* entry = context.cache.entry(id);
     if (entry == nullptr) continue;
+    if (!has_known_build(*entry)) return false;
     any = true;
-    if (!entry->torch_identity.empty() && torch::release_of_identity(entry->torch_identity).empty())
-      return false;
   }
   return any;
 }

@@ -1,4 +1,5 @@
 #include "verify/references.h"
+#include "torch/known_builds.h"
 
 #include <doctest/doctest.h>
 
@@ -346,6 +347,17 @@ TEST_CASE("several configurations ask for a result") {
   by_directory.add(kKernel.substr(1, 2) + "/" + std::string(64, 'a') + ".best_config",
                    verify::BestConfigFacts{second});
   CHECK(by_directory.lines(check_references).empty());
+
+  HandMade misnamed;  // the same, with an entry of a build whose names are known
+  auto known = triton_entry();
+  known->torch_identity = torch::known_builds().back().identity;
+  while (known->graphs[0].static_kernels.size() < 2)
+    known->graphs[0].static_kernels.push_back(known->graphs[0].static_kernels[0]);
+  add_triton(misnamed, std::move(known), {"__grp__triton_k.json", "triton_k.cubin", "triton_k.json"});
+  misnamed.add("triton/0/" + second + "/triton_k.ttir", verify::TritonTextFacts{name_of(kKernel)});
+  const std::string wrong = kKernel.substr(1, 2) + "/" + std::string(64, 'a') + ".best_config";
+  misnamed.add(wrong, verify::BestConfigFacts{second});
+  CHECK(misnamed.lines(check_references).back() == "warning best-config.name " + wrong);
 
   HandMade unknown;
   tree_with(unknown, 2);
