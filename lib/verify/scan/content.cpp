@@ -134,9 +134,18 @@ Content detect_content(std::string_view bytes) {
   return container::ends_as_zip(bytes) ? Content::kZip : Content::kUnknown;
 }
 
-bool told_by_head(Content content) {
-  return content == Content::kElf || content == Content::kPrecompiledHeader ||
-         content == Content::kOtherCompressed;
+bool starts_as_text_pickle(std::string_view bytes) {
+  // Every opcode that needs nothing on the stack (INST looks up before it misses its mark, in pickle.py).
+  // PROTO starts what isn't taken for text.
+  constexpr std::string_view kFirst =
+      "(])}cCBGFiIJKLMNPSTUVX\x82\x83\x84\x88\x89\x8a\x8b\x8c\x8d\x8e\x8f\x95\x96";
+  return !bytes.empty() && kFirst.find(bytes[0]) != std::string_view::npos;
+}
+
+bool told_by_head(Content content, std::string_view head) {
+  const bool known = content == Content::kElf || content == Content::kPrecompiledHeader ||
+                     content == Content::kOtherCompressed;
+  return known && !starts_as_text_pickle(head);  // "CPCH" and "BZh" are also the start of a pickle of bytes
 }
 
 std::string_view code_of(Content content, std::string_view bytes) {
@@ -193,12 +202,11 @@ bool starts_as_pickle(std::string_view bytes) {
 }
 
 bool may_be_text_pickle(std::string_view bytes) {
-  // A look-up needs two lines, or a STACK_GLOBAL after two texts.
-  constexpr std::string_view kFirst =
-      "(])}}cCBGFIJKLMNPSTUVXilt\x8a\x8b\x8c\x8d\x88\x89\x8f\x95\x82\x83\x84\x96";
-  if (bytes.size() < 4 || kFirst.find(bytes[0]) == std::string_view::npos) return false;
-  return contains(bytes.substr(0, kHead), "\n") || contains(bytes.substr(0, kHead), "\x93") ||
-         contains(bytes.substr(0, kHead), "\x82") || contains(bytes.substr(0, kHead), "\x83");
+  // A look-up needs two lines, or a STACK_GLOBAL after two texts. They may come late: what stands first may
+  // be a text of any length that is dropped again.
+  return bytes.size() >= 4 && starts_as_text_pickle(bytes) &&
+         (contains(bytes, "\n") || contains(bytes, "\x93") || contains(bytes, "\x82") ||
+          contains(bytes, "\x83") || contains(bytes, "\x84"));
 }
 
 }  // namespace cachetool::verify

@@ -38,7 +38,7 @@ std::string_view content_name(Content content);
 Content detect_content(std::string_view bytes);
 
 /// True where nothing that follows the first bytes could change what is said of a file: it needn't be read.
-bool told_by_head(Content content);
+bool told_by_head(Content content, std::string_view head);
 
 /// The word for the code that such content is by itself ("cubin", "shared-object", "python", …); empty for
 /// the rest. `bytes` may be a file's first kilobyte.
@@ -51,7 +51,11 @@ std::string_view code_of_name(std::string_view name);
 /// True when `bytes` start as a pickle of protocol 2 or later does.
 bool starts_as_pickle(std::string_view bytes);
 
-/// True when the first byte could start a pickle of protocol 0 or 1 that looks something up.
+/// True when the first byte could start a pickle without PROTO: protocol 0 or 1, or one made by hand. Magic
+/// numbers of other formats may do so too.
+bool starts_as_text_pickle(std::string_view bytes);
+
+/// True when it does, and something may be looked up further on.
 bool may_be_text_pickle(std::string_view bytes);
 
 }  // namespace cachetool::verify

@@ -85,8 +85,8 @@ Content scan_piece(ScanState& state, const Piece& piece, std::string_view name, 
   if (piece.expect != Expect::kAnything) {
     scan_expected(state, piece, content);
     if (content == Content::kPickle || content == Content::kTorchStream) return content;
-  } else if (is_texty(content) && may_be_text_pickle(piece.bytes) && scan_text_pickle(state, piece)) {
-    return Content::kPickle;
+  } else if (may_be_text_pickle(piece.bytes) && scan_text_pickle(state, piece) && is_texty(content)) {
+    return Content::kPickle;  // else it is both: a tar archive, say, whose first name is a pickle
   }
   // Some programs put a short header in front (torch/_inductor/runtime/caching/implementations.py: 4 bytes).
   constexpr std::size_t kHeader = 4;

@@ -136,7 +136,7 @@ class TreeScanner final : public store::ArtifactSink {
       return outcome;
     }
     const bool whole = buffer.size() >= stat->size;
-    if (!whole && hints.expect == Expect::kAnything && told_by_head(detect_content(buffer))) {
+    if (!whole && hints.expect == Expect::kAnything && told_by_head(detect_content(buffer), buffer)) {
       outcome.scan = scan_head(buffer, stat->size, hints);
     } else if (stat->size > options_.limits.max_file_bytes) {
       outcome.scan = too_large(*stat);

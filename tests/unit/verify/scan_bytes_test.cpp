@@ -9,6 +9,7 @@
 
 #include "base/utf8.h"
 #include "unit/pickle/pickle_bytes.h"
+#include "verify/scan/content.h"
 
 using namespace cachetool;
 using namespace cachetool::verify;
@@ -104,6 +105,53 @@ TEST_CASE("a broken pickle that acts first is dangerous; one that doesn't is mal
   const FileScan cut = scan_bytes(raw("\x80\x04\x95") + little(100, 8) + "]");
   CHECK(cut.verdict == ScanVerdict::kMalformed);
   CHECK(finding(cut, "broken")->offset == 2);
+}
+
+TEST_CASE("a pickle without PROTO is found whatever stands in front of what it looks up") {
+  const std::string long_text(70'000, 'a');
+  const std::string fronts[] = {
+      "I0\n0",
+      "N0",
+      ")0",
+      raw("\x8f\x30"),
+      raw("\x8e\x01\0\0\0\0\0\0\0a0"),
+      raw("\x96\x01\0\0\0\0\0\0\0a0"),
+      "I" + std::string(5000, ' ') + "1\n0",
+      "V" + long_text + "\n0",
+      "X" + little(long_text.size(), 4) + long_text + "0",
+  };
+  const std::string without_proto = kEvil.substr(2);
+  for (const std::string& front : fronts) {
+    for (const std::string& evil : {kTextEvil, without_proto}) {
+      CAPTURE(front.substr(0, 12));
+      CHECK(scan_bytes(front + evil, {}).verdict == ScanVerdict::kDangerous);
+      const FileScan nested = scan_bytes(pickle_of(bytes_value(front + evil)), {});
+      CHECK(nested.verdict == ScanVerdict::kDangerous);
+    }
+  }
+}
+
+TEST_CASE("a pickle that starts like something else is both") {
+  const std::string clang_header = "CPCH" + std::string(78, 'x') + "0" + kTextEvil;
+  const std::string byte_code = "V\r\r\n0" + kTextEvil;
+  const std::string bzip = raw("BZh\0\0") + std::string(0x685a, 'x') + "0" + kTextEvil;
+  std::string tar = kTextEvil + std::string(512 - kTextEvil.size(), '\0');
+  tar.replace(257, 6, raw("ustar\0"));
+  tar.replace(148, 8, std::string(8, ' '));
+  unsigned sum = 0;
+  for (const char c : tar) sum += static_cast<unsigned char>(c);
+  std::string octal(6, '0');
+  for (auto digit = octal.rbegin(); digit != octal.rend(); ++digit, sum /= 8)
+    *digit = static_cast<char>('0' + sum % 8);
+  tar.replace(148, 8, octal + raw("\0 "));
+  tar += std::string(1024, '\0');
+  CHECK(scan_bytes(tar, {}).content == "tar");
+  for (const std::string& both : {clang_header, byte_code, bzip, tar}) {
+    CAPTURE(both.substr(0, 4));
+    CHECK(scan_bytes(both, {}).verdict == ScanVerdict::kDangerous);
+  }
+  CHECK(!told_by_head(Content::kPrecompiledHeader, clang_header));
+  CHECK(told_by_head(Content::kPrecompiledHeader, "gpch"));
 }
 
 TEST_CASE("what no pickler writes is malformed, and a dropped call is judged all the same") {
