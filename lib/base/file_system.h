@@ -135,8 +135,8 @@ class FileSystem {
   virtual Status remove_dir(const Directory& dir, const Name& name) = 0;
   virtual Status sync(File& file) = 0;
   virtual Status sync(const Directory& dir) = 0;
-  /// flock(2) on the file, created (empty, 0644) when missing; never waits: kLocked when somebody holds it,
-  /// kUnsupported where the file system has no locks.
+  /// flock(2), never waits: kLocked when somebody holds it, kUnsupported where the system knows no locks.
+  /// kExclusive makes a missing file (empty, 0644); kShared is for looking and writes nothing.
   virtual Expected<std::unique_ptr<Lock>> try_lock(const Directory& dir, const Name& name, LockMode mode) = 0;
 
   /// Nanoseconds since the epoch.

@@ -320,7 +320,7 @@ Expected<std::unique_ptr<Lock>> MemoryFileSystem::try_lock(const Directory& dir,
                                                            LockMode mode) {
   const std::lock_guard guard(state_->mutex);
   Node& parent = node_of(dir);
-  if (!parent.children.contains(name.str())) {
+  if (mode == LockMode::kExclusive && !parent.children.contains(name.str())) {
     if (parent.error) return refused(*parent.error, "open", name.str());
     state_->attach(parent, name.str(), state_->make(FileType::kRegular, 0644, parent.stat.device));
   }

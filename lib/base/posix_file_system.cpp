@@ -346,7 +346,7 @@ class PosixFileSystem final : public FileSystem {
   Expected<std::unique_ptr<Lock>> try_lock(const Directory& dir, const Name& name, LockMode mode) override {
     constexpr int kAttempts = 4;
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-      auto descriptor = checked(open_lock(fd_of(dir), name), posix(dir), name, FileType::kRegular);
+      auto descriptor = checked(open_lock(fd_of(dir), name, mode), posix(dir), name, FileType::kRegular);
       if (!descriptor) return tl::unexpected(std::move(descriptor.error()));
       const int operation = (mode == LockMode::kShared ? LOCK_SH : LOCK_EX) | LOCK_NB;
       if (retry([&] { return ::flock(descriptor->get(), operation); }) != 0) {
@@ -421,13 +421,16 @@ class PosixFileSystem final : public FileSystem {
     return entries;
   }
 
-  /// Creates the lock file when it is missing; one that may only be read can be locked all the same.
-  static int open_lock(int dir, const Name& name) {
+  /// Creates the lock file when it is missing and wanted for itself alone; one that may only be read can be
+  /// locked all the same.
+  static int open_lock(int dir, const Name& name, LockMode mode) {
     const char* text = name.str().c_str();
+    constexpr int kAsItIs = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
+    if (mode == LockMode::kShared) return open_at(dir, text, kAsItIs);
     const int fd = open_at(dir, text, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0644);
     if (fd != -1 || (errno != EACCES && errno != EROFS)) return fd;
     const int refusal = errno;
-    const int read_only = open_at(dir, text, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    const int read_only = open_at(dir, text, kAsItIs);
     if (read_only == -1) errno = refusal;
     return read_only;
   }

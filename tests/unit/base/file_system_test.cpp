@@ -270,6 +270,8 @@ TEST_SUITE("base/file_system") {
   TEST_CASE_TEMPLATE("locks", World, PosixWorld, MemoryWorld) {
     World world;
     const DirHandle root = world.fs->open_root(world.root()).value();
+    CHECK(code(world.fs->try_lock(*root, name("lock"), LockMode::kShared)) == ErrorCode::kNotFound);
+    CHECK(code(world.fs->stat(*root, name("lock"))) == ErrorCode::kNotFound);
     auto exclusive = world.fs->try_lock(*root, name("lock"), LockMode::kExclusive);
     REQUIRE(exclusive.has_value());
     CHECK(names(*world.fs, *root) == std::vector<std::string>{"lock"});

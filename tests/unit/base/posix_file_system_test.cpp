@@ -153,6 +153,7 @@ TEST_SUITE("base/posix_file_system") {
   TEST_CASE("no descriptor is left open, and none is inherited") {
     const ScratchDir scratch;
     scratch.write("file", "x");
+    scratch.write("lock", "");
     const auto fs = make_posix_file_system();
     const auto open_descriptors = [&] {
       return fs->list(*fs->open_root("/proc/self/fd").value()).value().size();
