@@ -69,6 +69,16 @@ void write_not_checkable(SectionWriter& sections, const verify::Result& result) 
   sections.table({{"CHECK"}, {"COUNT", Align::kRight}, {"WHY", Align::kLeft, 32}}, std::move(rows));
 }
 
+/// A path as a word of a shell's command line.
+std::string shell_word(const std::string& path) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:@%+,";
+  if (path.find_first_not_of(kPlain) == std::string::npos) return path;
+  std::string word = "'";
+  for (const char c : path) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
+}
+
 std::size_t repairable(const verify::Result& result) {
   std::set<std::pair<std::uint32_t, std::string_view>> paths;
   for (const Finding& finding : result.findings)
@@ -96,9 +106,10 @@ void write_cache(SectionWriter& sections, const VerifiedCache& verified, verify:
                         counted(warnings, "warning", "warnings"), counted(infos, "remark", "remarks")),
       style);
   if (const std::size_t paths = repairable(result); paths != 0 && verified.repairs == nullptr)
-    sections.field("next",
-                   fmt::format("cachetool verify --repair moves {} into quarantine; torch makes them again",
-                               counted(paths, "file or directory", "files or directories")));
+    sections.field(
+        "next", fmt::format("cachetool verify --repair {}   moves {} into quarantine; torch makes them again",
+                            shell_word(store::full_path(verified.cache, 0, verified.cache.scope)),
+                            counted(paths, "file or directory", "files or directories")));
   for (const SeverityLook& severity : kSeverities) write_severity(sections, verified, severity);
   write_not_checkable(sections, result);
   if (verified.repairs != nullptr) write_repair_text(sections, verified.cache, *verified.repairs);

@@ -1,6 +1,7 @@
 #include "verify/binary_files.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,8 +24,13 @@ constexpr std::uint16_t kRelocatable = 1;
 constexpr std::uint16_t kSharedType = 3;
 constexpr std::uint16_t kMachineAmdGpu = 224;
 
-bool is_gpu(std::uint16_t machine) {
-  return machine == container::kMachineCuda || machine == kMachineAmdGpu;
+/// Processors that PyTorch is built for.
+bool is_cpu(std::uint16_t machine) {
+  constexpr std::array<std::uint16_t, 5> kCpus{container::kMachineX86_64, container::kMachineAArch64,
+                                               21,    // 64-bit PowerPC
+                                               22,    // S/390
+                                               243};  // RISC-V
+  return std::find(kCpus.begin(), kCpus.end(), machine) != kCpus.end();
 }
 
 /// Judges whether an ELF file is what its place asks for.
@@ -129,7 +135,7 @@ Expected<Facts> check_shared_object(FileInput& input, FileReport& report) {
   if (!tables) return tl::unexpected(std::move(tables.error()));
   if (!*tables) return Facts{};
   const container::ElfHeader& header = (*tables)->header;
-  const bool fits = header.type == kSharedType && !is_gpu(header.machine);
+  const bool fits = header.type == kSharedType && is_cpu(header.machine);
   if (!judge_kind(input, report, fits, "a shared library", header)) return Facts{};
   if (input.depth() == Depth::kQuick) return Facts{};
   const auto exported = exported_names(input, **tables);
@@ -154,7 +160,7 @@ Expected<Facts> check_object_file(FileInput& input, FileReport& report) {
   if (!tables) return tl::unexpected(std::move(tables.error()));
   if (!*tables) return Facts{};
   const container::ElfHeader& header = (*tables)->header;
-  judge_kind(input, report, header.type == kRelocatable && !is_gpu(header.machine), "an object file", header);
+  judge_kind(input, report, header.type == kRelocatable && is_cpu(header.machine), "an object file", header);
   return Facts{};
 }
 

@@ -4,6 +4,7 @@
 #include "verify/cpp_names.h"
 #include "verify/leftovers.h"
 #include "verify/references.h"
+#include "verify/strange_places.h"
 #include "verify/triton_directories.h"
 #include "verify/unknown_files.h"
 #include "verify/vllm_directories.h"
@@ -11,9 +12,9 @@
 namespace cachetool::verify {
 
 std::span<const RelationCheck> relation_checks() {
-  static constexpr std::array<RelationCheck, 7> kChecks{
+  static constexpr std::array<RelationCheck, 8> kChecks{
       check_cpp_names, check_triton_directories, check_vllm_directories, check_references, check_leftovers,
-      check_locks,     check_unknown_files,
+      check_locks,     check_unknown_files,      check_strange_places,
   };
   return kChecks;
 }

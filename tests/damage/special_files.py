@@ -235,3 +235,12 @@ def lock_of_a_dead_process(cache):
     path = cache / "locks" / ("c" + leaf(b"lock") + ".lock")
     path.write_text("999999\nelsewhere\n")
     old(path)
+
+
+@case("cpu-2.9.1-train", "owner.link", "module.missing")
+def module_behind_a_link(cache):
+    """torch would run what the link leads to."""
+    module = first(cache, "??/c*.py")
+    aside = cache.parent / module.name
+    module.rename(aside)
+    module.symlink_to(aside)
