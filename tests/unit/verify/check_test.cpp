@@ -42,6 +42,25 @@ TEST_CASE("docs/checks.md has a section for every check, in the same order, and 
   CHECK(documented_headings() == expected);
 }
 
+TEST_CASE("every section of docs/checks.md says how to mend what it describes") {
+  std::ifstream file(CACHETOOL_TEST_DATA "/../../docs/checks.md");
+  std::string id;
+  bool mends = true;
+  std::size_t sections = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("## ") || line.starts_with("### ")) {
+      CAPTURE(id);
+      CHECK(mends);
+      id = line.starts_with("### ") ? line.substr(4) : std::string();
+      mends = id.empty();
+      sections += id.empty() ? 0 : 1;
+    }
+    mends = mends || line.find("Mend: ") != std::string::npos;
+  }
+  CHECK(mends);
+  CHECK(sections > 90);
+}
+
 TEST_CASE("the severity is that of the release, the worst of several, the check's own for an unknown one") {
   CHECK(severity_for(kExample, ReleaseFamily::k2_9, ReleaseFamily::k2_9) == Severity::kError);
   CHECK(severity_for(kExample, ReleaseFamily::k2_15, ReleaseFamily::k2_15) == Severity::kInfo);
