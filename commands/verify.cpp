@@ -115,6 +115,13 @@ ExitCode code_of(const std::vector<verify::RootRepair>& repairs) {
   return code;
 }
 
+/// What a limit kept from being looked at: nothing is known to be wrong with it, but the run isn't complete.
+ExitCode code_of_limits(const verify::Result& result) {
+  for (const store::Skipped& place : result.skipped)
+    if (code_name(place.error.code).starts_with("limit.")) return ExitCode::kIncomplete;
+  return ExitCode::kDone;
+}
+
 std::size_t planned_units(const std::list<Verified>& caches) {
   std::size_t units = 0;
   for (const Verified& verified : caches)
@@ -212,6 +219,7 @@ ExitCode run_verify(const Options& options, Context& context) {
     const store::CacheSet& cache = target.source->cache();
     if (options.repair) verified.repairs = verify::plan_repair(context.files, cache, verified.result);
     code = merge(code, report_skipped(context, cache, verified.result.skipped, form));
+    code = merge(code, code_of_limits(verified.result));
   }
   if (caches.empty()) return code;
   if (options.repair) {

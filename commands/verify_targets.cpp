@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "commands/open_cache.h"
+#include "store/paths.h"
 #include "store/selection.h"
 
 namespace cachetool::commands {
@@ -15,6 +16,28 @@ Expected<VerifyTarget> resolve_path(Context& context, const std::string& path) {
   auto cache = store::resolve_cache(context.files, context.environment, path);
   if (!cache) return tl::unexpected(std::move(cache.error()));
   return VerifyTarget{store::make_directory_source(context.files, std::move(*cache)), {}};
+}
+
+/// Whether everything that `target` stands for is looked at with `other` as well.
+bool is_covered(const VerifyTarget& target, const VerifyTarget& other) {
+  const store::CacheSet& inner = target.source->cache();
+  const store::CacheSet& outer = other.source->cache();
+  return inner.roots[0].path == outer.roots[0].path && other.entries.empty() &&
+         store::is_within(outer.scope, inner.scope);
+}
+
+/// Leaves out what would be looked at twice; of equal targets the first stays.
+void drop_covered(std::vector<VerifyTarget>& targets) {
+  std::vector<VerifyTarget> kept;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    bool covered = false;
+    for (std::size_t j = 0; j < targets.size() && !covered; ++j) {
+      const bool both = is_covered(targets[i], targets[j]) && is_covered(targets[j], targets[i]);
+      covered = i != j && is_covered(targets[i], targets[j]) && (!both || j < i);
+    }
+    if (!covered) kept.push_back(targets[i]);
+  }
+  targets = std::move(kept);
 }
 
 }  // namespace
@@ -36,7 +59,7 @@ ExitCode resolve_targets(Context& context, const CommonOptions& options,
       code = merge(code, report_error(context, target.error(), form));
     }
   }
-  if (keys.empty() && !arguments.empty()) return code;
+  if (keys.empty() && !arguments.empty()) return drop_covered(targets), code;
 
   auto cache = open_cache(context, options);
   if (!cache) return merge(code, report_error(context, cache.error(), form));
@@ -50,6 +73,7 @@ ExitCode resolve_targets(Context& context, const CommonOptions& options,
     std::move(selection->entries.begin(), selection->entries.end(), std::back_inserter(whole.entries));
   }
   if (keys.empty() || !whole.entries.empty()) targets.push_back(std::move(whole));
+  drop_covered(targets);
   return code;
 }
 
