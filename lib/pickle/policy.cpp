@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "pickle/policy_nested.h"
 #include "pickle/policy_rules.h"
 #include "pickle/policy_shapes.h"
+#include "pickle/policy_size.h"
 #include "pickle/python2_names.h"
 
 namespace cachetool::pickle {
@@ -110,6 +112,7 @@ class Judge {
     }
     for (const Value& call : document.calls()) judge_call(call);
     walk(document);
+    judge_size(document);
     // A name that is looked up and then neither applied nor kept was still imported.
     for (const Value& value : document.globals()) {
       if (!named_.contains(value.address())) judge_bare(value.global());
@@ -222,6 +225,22 @@ class Judge {
     const Rule* rule = rule_for(global);
     if (rule && !(rule->roles & kBare)) {
       find_name(global, "is stored as a value, which torch never does with it", global.offset);
+    }
+  }
+
+  /// Few bytes can stand for more than Python gets through: sharing doubles, and nesting recurses.
+  void judge_size(const Document& document) {
+    const std::optional<Oversize> oversize = measure(document, budget_);
+    if (!oversize) return incomplete("the memory budget is used up");
+    if (oversize->unfolds) {
+      find(Verdict::kUnknown, "a container",
+           fmt::format("unfolds to more than {} values: hashing or comparing it wouldn't end", kMostUnfolded),
+           *oversize->unfolds);
+    }
+    if (oversize->nested) {
+      find(Verdict::kUnknown, "a container",
+           fmt::format("is nested more than {} levels deep, which torch never does", kMostLevels),
+           *oversize->nested);
     }
   }
 

@@ -90,11 +90,13 @@ TEST_CASE("members that overlap are not looked at again and again") {
 
 TEST_CASE("hostile pickles end with a verdict") {
   const std::string hostile[] = {
-      raw("\x80\x04") + "Nr" + little(0xffffffff, 4) + ".",                  // a memo index of 2^32
-      raw("\x80\x04\x8e") + little(std::uint64_t{1} << 40, 8) + "x.",        // bytes of a TiB
-      raw("\x80\x04\x95") + little(std::uint64_t{1} << 40, 8) + "N.",        // a frame of a TiB
-      raw("\x80\x04") + repeat("]", 200'000) + repeat("a", 199'999) + "N.",  // deep, and leftovers
-      raw("\x80\x04") + repeat("(", 200'000) + repeat("t", 200'000) + "N.",
+      raw("\x80\x04") + "Nr" + little(0xffffffff, 4) + ".",            // a memo index of 2^32
+      raw("\x80\x04\x8e") + little(std::uint64_t{1} << 40, 8) + "x.",  // bytes of a TiB
+      raw("\x80\x04\x95") + little(std::uint64_t{1} << 40, 8) + "N.",  // a frame of a TiB
+      raw("\x80\x04") + repeat("]", 200'000) + repeat("a", 199'999) + ".",
+      raw("\x80\x04") + repeat("(", 200'000) + repeat("t", 200'000) + ".",
+      raw("\x80\x04)") + repeat("2\x86", 40) + ".",                    // 2^40 values
+      raw("\x80\x04}q") + raw("\x00)") + repeat("2\x86", 40) + "Ns.",  // as a key
       "cos\nsystem\n" + repeat("(", 200'000),
   };
   for (const std::string& bytes : hostile) {
