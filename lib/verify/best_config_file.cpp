@@ -24,11 +24,19 @@ bool is_count(const Node& value) {
   return value.is(NodeKind::kInteger) && value.as_integer() >= 0;
 }
 
-/// What torch can't use; empty when it can. torch/_inductor/runtime/autotune_cache.py:
-/// _load_cached_autotuning (2.8 to 2.14) compares the members with those of a configuration.
+/// Whether torch takes the result for one of other configurations and tunes again.
+/// torch/_inductor/runtime/autotune_cache.py: _load_cached_autotuning (2.5 to 2.15) compares this member
+/// before it reads any other.
+bool is_miss(const Node& root) {
+  const auto configurations = root.find("configs_hash");
+  return !configurations || !configurations->is(NodeKind::kString);
+}
+
+/// What torch can't use; empty when it can. The same function compares the members with those of a
+/// configuration.
 std::string shape_problem(const Node& root) {
   if (!root.is(NodeKind::kMap)) return "the document is no object";
-  if (!root.find("configs_hash") || !root.find("configs_hash")->is(NodeKind::kString))
+  if (is_miss(root))
     return "no text \"configs_hash\", so torch takes it for the result of other configurations";
   for (const std::string_view name : {"num_warps", "num_stages"}) {
     const auto value = root.find(name);
@@ -73,9 +81,10 @@ Expected<Facts> check_best_config(FileInput& input, FileReport& report) {
   if (!*tree) return Facts{};
   const Node root = (*tree)->root();
   if (std::string problem = shape_problem(root); !problem.empty()) {
-    // Every release raises where the document is no object or lacks a member that it takes out.
+    // Every release raises where the document is no object or lacks a member that it takes out of a match.
+    const bool harmless = root.is(NodeKind::kMap) && is_miss(root);
     report.found(checks::kFileShape, {.message = std::move(problem), .repair = loss_of(input).repair},
-                 Severity::kError);
+                 harmless ? Severity::kWarning : Severity::kError);
   } else {
     report.fine(checks::kFileShape);
   }

@@ -1,7 +1,10 @@
 #include "verify/cpp_names.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "store/paths.h"
 #include "verify/build_paths.h"
@@ -34,14 +37,37 @@ class CppNames {
     collect();
     if (sources_.empty()) return;
     for (const std::string& given : cache_.options.compile_commands)
-      for (const std::string& command : command_variants(given)) accept(command);
+      for (const std::string& command : command_variants(given)) accept_given(command);
     given_fits_ = fitting_ > 0;
     try_what_libraries_say();
     if (fitting_ < sources_.size()) collect_kernel_texts();
+    for (const Source& source : sources_)
+      if (!source.facts->is_isa_probe)
+        ++(source.fits ? groups_[form_of(source)].fit : groups_[form_of(source)].strange);
     for (const Source& source : sources_) judge(source);
   }
 
  private:
+  /// How many sources of one form an accepted command fits, and how many none.
+  struct Group {
+    std::size_t fit = 0;
+    std::size_t strange = 0;
+  };
+
+  /// What a name says behind the hash: "main.cpp". torch builds each form with a command of its own.
+  std::string form_of(const Source& source) const {
+    const std::string_view name = inventory_.file(source.id).name;
+    return std::string(name.substr(std::min(name.find('.'), name.size())));
+  }
+
+  /// The only one of its form that no command fits, though one fits others: a process with other flags would
+  /// have left more of them. Not where its library tells of another torch.
+  bool stands_alone(const Source& source) const {
+    const auto group = groups_.find(form_of(source));
+    return group != groups_.end() && group->second.fit > 0 && group->second.strange == 1 &&
+           (source.torch_headers.empty() || is_built_alike(source));
+  }
+
   static bool is_appended(std::string_view name) {
     return name.ends_with(".wrapper.cpp") || name.ends_with(".kernel.cpp");
   }
@@ -71,6 +97,16 @@ class CppNames {
       source.fits = true;
       ++fitting_;
     }
+  }
+
+  void accept_given(const std::string& command) {
+    const std::size_t before = fitting_;
+    accept(command);
+    if (fitting_ == before) return;
+    std::string paths_only = command;
+    for (std::size_t at = 0; (at = paths_only.find(" -I", at)) != std::string::npos;) paths_only[at + 2] = ' ';
+    const BuildPaths paths = find_build_paths(paths_only);
+    accepted_.insert(paths.torch.begin(), paths.torch.end());
   }
 
   /// A command that fits the source whose library tells of it is put to all the others.
@@ -136,13 +172,19 @@ class CppNames {
       return say_not_checkable(source.id,
                                "no compile command fits; `--compile-command` takes one, see docs/checks.md");
     }
-    if (texts_.contains(source.facts->fingerprint) || !(given_fits_ || is_built_alike(source)))
+    const bool held = texts_.contains(source.facts->fingerprint);
+    const bool same_build = given_fits_ || is_built_alike(source);
+    if (!stands_alone(source) && (held || !same_build))
       return say_not_checkable(source.id, "built with another command than those that fit others");
     FileReport one = report_on(source.id);
-    one.found(checks::kCppSourceName,
-              {.message = "its text has this name under no compile command that fits other kernels, and no "
-                          "entry holds it",
-               .repair = files_of(source.id)});
+    one.found(
+        checks::kCppSourceName,
+        {.message = fmt::format("its text has this name under no compile command that fits other kernels{}",
+                                held ? ": changed outside of the kernel that an entry holds, or built with "
+                                       "other flags than all others"
+                                     : ", and no entry holds it"),
+         .repair = files_of(source.id)},
+        same_build ? Severity::kError : Severity::kWarning);
     report_.add(std::move(one));
   }
 
@@ -172,8 +214,9 @@ class CppNames {
   std::vector<Source> sources_;
   std::size_t fitting_ = 0;
   bool given_fits_ = false;
-  std::set<std::string> accepted_;  ///< torch's headers of accepted commands that were put together
-  std::set<HashName> texts_;        ///< of kernels that entries hold
+  std::set<std::string> accepted_;       ///< torch's headers of accepted commands that were put together
+  std::set<HashName> texts_;             ///< of kernels that entries hold
+  std::map<std::string, Group> groups_;  ///< by form_of()
   std::string buffer_;
 };
 

@@ -60,7 +60,13 @@ class VolumeDiagnosis {
   }
 
   void diagnose_writing(const Place& place) {
-    if (place.volume && place.volume->space.read_only) {
+    if (place.volume && place.volume->kind == VolumeKind::kKernel) {
+      add(checks::kPlaceNotWritable, place,
+          fmt::format(
+              "{} shows what the kernel knows and holds no files of programs: torch's first write ends "
+              "in an OSError",
+              place.volume->type));
+    } else if (place.volume && place.volume->space.read_only) {
       add(checks::kPlaceReadOnly, place,
           "torch can't write here: what isn't in the cache yet ends in an OSError",
           remount(*place.volume, "rw"));
@@ -131,6 +137,7 @@ class VolumeDiagnosis {
             fmt::format("{}: each access asks another process or machine, and locks depend on it",
                         volume.type));
         break;
+      case VolumeKind::kKernel:  // told of in diagnose_writing()
       case VolumeKind::kUnknown:
       case VolumeKind::kLocal:
         break;

@@ -16,6 +16,10 @@ constexpr std::string_view kNetworkTypes[] = {
     "ceph",  "beegfs", "beegfs_nodev", "afs",     "ocfs2",     "gfs2",   "panfs",
     "pvfs2", "wekafs", "vastfs",       "quobyte", "glusterfs", "ncpfs",  "coda"};
 constexpr std::string_view kMemoryTypes[] = {"tmpfs", "ramfs"};
+constexpr std::string_view kKernelTypes[] = {
+    "proc",     "sysfs",  "cgroup",      "cgroup2",    "debugfs", "tracefs",  "securityfs", "configfs",
+    "devtmpfs", "devpts", "mqueue",      "bpf",        "pstore",  "efivarfs", "selinuxfs",  "fusectl",
+    "nsfs",     "autofs", "binfmt_misc", "rpc_pipefs", "resctrl", "hugetlbfs"};
 constexpr std::string_view kLayerTypes[] = {"overlay", "aufs", "unionfs"};
 constexpr std::string_view kUserSpaceTypes[] = {"fuse",   "fuseblk", "9p",   "virtiofs",
                                                 "vboxsf", "vmhgfs",  "drvfs"};
@@ -26,14 +30,17 @@ constexpr std::string_view kNetworkFuse[] = {
 
 /// linux/magic.h and statfs(2).
 constexpr std::pair<std::uint64_t, std::string_view> kMagics[] = {
-    {0xef53, "ext4"},         {0x58465342, "xfs"},    {0x9123683e, "btrfs"},    {0x2fc12fc1, "zfs"},
-    {0xf2f52010, "f2fs"},     {0x01021994, "tmpfs"},  {0x858458f6, "ramfs"},    {0x794c7630, "overlay"},
-    {0x61756673, "aufs"},     {0x6969, "nfs"},        {0x0bd00bd0, "lustre"},   {0x47504653, "gpfs"},
-    {0x00c36400, "ceph"},     {0x19830326, "beegfs"}, {0xff534d42, "cifs"},     {0xfe534d42, "smb3"},
-    {0x517b, "smbfs"},        {0x5346414f, "afs"},    {0x65735546, "fuse"},     {0x01021997, "9p"},
-    {0x6a656a63, "virtiofs"}, {0x786f4256, "vboxsf"}, {0x4d44, "vfat"},         {0x2011bab0, "exfat"},
-    {0x5346544e, "ntfs"},     {0x7366746e, "ntfs3"},  {0x73717368, "squashfs"}, {0xe0f5e1e2, "erofs"},
-    {0x9660, "iso9660"},      {0x7461636f, "ocfs2"},  {0x01161970, "gfs2"},     {0xca451a4e, "bcachefs"},
+    {0xef53, "ext4"},         {0x58465342, "xfs"},       {0x9123683e, "btrfs"},      {0x2fc12fc1, "zfs"},
+    {0xf2f52010, "f2fs"},     {0x01021994, "tmpfs"},     {0x858458f6, "ramfs"},      {0x794c7630, "overlay"},
+    {0x61756673, "aufs"},     {0x6969, "nfs"},           {0x0bd00bd0, "lustre"},     {0x47504653, "gpfs"},
+    {0x00c36400, "ceph"},     {0x19830326, "beegfs"},    {0xff534d42, "cifs"},       {0xfe534d42, "smb3"},
+    {0x517b, "smbfs"},        {0x5346414f, "afs"},       {0x65735546, "fuse"},       {0x01021997, "9p"},
+    {0x6a656a63, "virtiofs"}, {0x786f4256, "vboxsf"},    {0x4d44, "vfat"},           {0x2011bab0, "exfat"},
+    {0x5346544e, "ntfs"},     {0x7366746e, "ntfs3"},     {0x73717368, "squashfs"},   {0xe0f5e1e2, "erofs"},
+    {0x9660, "iso9660"},      {0x7461636f, "ocfs2"},     {0x01161970, "gfs2"},       {0xca451a4e, "bcachefs"},
+    {0x9fa0, "proc"},         {0x62656572, "sysfs"},     {0x27e0eb, "cgroup"},       {0x63677270, "cgroup2"},
+    {0x64626720, "debugfs"},  {0x74726163, "tracefs"},   {0x73636673, "securityfs"}, {0x1cd1, "devpts"},
+    {0xcafe4a11, "bpf"},      {0x958458f6, "hugetlbfs"},
 };
 
 template <std::size_t N>
@@ -84,14 +91,15 @@ std::optional<bool> is_case_sensitive(FileSystem& fs, const Directory& directory
 }  // namespace
 
 std::string_view volume_kind_name(VolumeKind kind) {
-  constexpr std::array<std::string_view, 6> kNames = {"unknown", "local",           "network",
-                                                      "memory",  "container-layer", "user-space"};
+  constexpr std::array<std::string_view, 7> kNames = {"unknown",         "local",      "network", "memory",
+                                                      "container-layer", "user-space", "kernel"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 
 VolumeKind kind_of_type(std::string_view type) {
   if (type.empty()) return VolumeKind::kUnknown;
   if (contains(kNetworkTypes, type) || contains(kNetworkFuse, type)) return VolumeKind::kNetwork;
+  if (contains(kKernelTypes, type)) return VolumeKind::kKernel;
   if (contains(kMemoryTypes, type)) return VolumeKind::kMemory;
   if (contains(kLayerTypes, type) || type == "fuse.fuse-overlayfs" || type == "fuse.unionfs")
     return VolumeKind::kContainerLayer;

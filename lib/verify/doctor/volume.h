@@ -19,8 +19,9 @@ enum class VolumeKind : std::uint8_t {
   kMemory,          ///< tmpfs, ramfs: RAM, gone at reboot
   kContainerLayer,  ///< overlay: gone with the container
   kUserSpace,       ///< FUSE, 9p, virtiofs: a process or the host of a virtual machine answers
+  kKernel,          ///< proc, sysfs, cgroup, …: shows what the kernel knows, holds no files of programs
 };
-/// "local", "network", "memory", "container-layer", "user-space", "unknown".
+/// "local", "network", "memory", "container-layer", "user-space", "kernel", "unknown".
 std::string_view volume_kind_name(VolumeKind kind);
 
 /// The file system under a directory.

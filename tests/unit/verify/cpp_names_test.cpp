@@ -74,6 +74,22 @@ TEST_CASE("a command that was given verifies every kernel") {
   CHECK(not_checkable(without, verify::checks::kCppSourceName) == 2);
 }
 
+TEST_CASE("a source that alone fits nothing is told of, several may have other flags") {
+  verify::BuildPaths paths;
+  paths.torch = {kTorch};
+  paths.python = {kPython};
+  const std::string command = verify::default_commands(paths).front();
+  Kernels cache;
+  cache.add_library(cache.add(kernel(1), command));
+  const std::string changed = cache.add(kernel(2), command);
+  cache.fs.add_file("/cache/" + changed + ".cpp", kernel(2) + "// more");
+  CHECK(ids_of(cache.verify()) == Lines{"warning cpp-source.name"});
+  cache.add(kernel(3), "other flags");
+  const verify::Result mixed = cache.verify();
+  CHECK(mixed.findings.empty());
+  CHECK(not_checkable(mixed, verify::checks::kCppSourceName) == 2);
+}
+
 TEST_CASE("torch 2.6 hashes the command's repr") {
   Kernels cache;
   const std::string stem = torch::code_hash(torch::python_strip(kernel(1)), "'g++ i -O3 -o o.so'").str();

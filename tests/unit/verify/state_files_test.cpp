@@ -72,10 +72,16 @@ TEST_CASE("a damaged autotune result raises up to 2.12 and costs time since 2.13
 }
 
 TEST_CASE("JSON of another form") {
-  for (const char* text : {"[]", "3", "{}", R"({"configs_hash": "x", "num_warps": 2.5, "num_stages": 1})",
+  for (const char* text : {"[]", "3", R"({"configs_hash": "x", "num_warps": 2.5, "num_stages": 1})",
                            R"({"configs_hash": "x", "num_warps": 2, "num_stages": 1, "XBLOCK": Infinity})"}) {
     CAPTURE(text);
     CHECK(best_config("2.15.0+cu132", text) == Lines{"error file.shape"});
+  }
+  // No release gets past the comparison of "configs_hash".
+  for (const char* text : {"{}", R"({"configs_hash": 3})", R"({"num_warps": 2, "num_stages": 1})"}) {
+    CAPTURE(text);
+    for (const char* version : {"", "2.9.1+cu128", "2.15.0+cu132"})
+      CHECK(best_config(version, text) == Lines{"warning file.shape"});
   }
 }
 
