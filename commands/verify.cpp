@@ -264,6 +264,7 @@ void add_choices(CLI::App& command, Options& options) {
   command
       .add_option("--compile-command", options.compile_commands,
                   "A compile command that C++ kernels may have been named with, or @FILE; may be repeated")
+      ->allow_extra_args(false)
       ->type_name("TEXT");
   command
       .add_option_function<std::string>(
