@@ -38,7 +38,7 @@ TEST_CASE("an archive without the magic word is known by its checksum") {
 
 TEST_CASE("a cut archive keeps the files before the cut") {
   const std::string bytes = test::make_tar({{"a", "first"}, {"b", std::string(5000, 'b')}});
-  const TarListing listing = list_tar(bytes.substr(0, 512 + 512 + 512 + 1000));
+  const TarListing listing = list_tar(std::string_view(bytes).substr(0, 512 + 512 + 512 + 1000));
   CHECK(listing.error);
   REQUIRE_FALSE(listing.members.empty());
   CHECK(listing.members[0].bytes == "first");

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <string_view>
 
 #include "elf_maker.h"
 
@@ -12,13 +13,24 @@ using namespace elf_tests;
 
 namespace {
 
-X86Code decode(const std::string& code, const std::vector<Export>& functions = {}) {
+std::string library_with(const std::string& code, const std::vector<Export>& functions) {
   SharedObject object;
   object.code = code;
   object.exports = functions;
-  const auto result = read_x86_code(make_shared_object(object));
+  return make_shared_object(object);
+}
+
+/// Names of functions point into `library`.
+X86Code decode_library(std::string_view library) {
+  const auto result = read_x86_code(library);
   REQUIRE(result);
   return *result;
+}
+
+X86Code decode(const std::string& code, const std::vector<Export>& functions = {}) {
+  X86Code result = decode_library(library_with(code, functions));
+  for (FeatureUse& use : result.uses) use.function = {};
+  return result;
 }
 
 CpuFeatures needs(const std::string& code) {
@@ -68,7 +80,9 @@ TEST_SUITE("container/x86_code") {
 
   TEST_CASE("where a feature is first needed") {
     const std::string code = kReturn + kVaddpsYmm + kReturn + kVaddpsZmm + kReturn;
-    const X86Code result = decode(code, {{"plain", {}, false, 0x1000}, {"wide", {}, false, 0x1006}});
+    const std::string library =
+        library_with(code, {{"plain", {}, false, 0x1000}, {"wide", {}, false, 0x1006}});
+    const X86Code result = decode_library(library);
     REQUIRE(result.uses.size() == 2);
     CHECK(result.uses[0].feature == CpuFeature::kAvx);
     CHECK(result.uses[0].function == "plain");
