@@ -14,7 +14,7 @@ namespace cachetool::test {
 
 inline std::string little_bytes(std::uint64_t value, unsigned count) {
   std::string text;
-  for (unsigned i = 0; i < count; ++i) text += static_cast<char>(value >> (8 * i) & 0xff);
+  for (unsigned i = 0; i < count; ++i, value >>= 8) text += static_cast<char>(value & 0xff);
   return text;
 }
 

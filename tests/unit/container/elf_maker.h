@@ -13,7 +13,7 @@
 namespace elf_tests {
 
 inline void append(std::string& bytes, std::uint64_t value, int size) {
-  for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+  for (int i = 0; i < size; ++i, value >>= 8) bytes += static_cast<char>(value & 0xff);
 }
 
 struct Section {

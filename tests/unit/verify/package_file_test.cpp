@@ -13,7 +13,7 @@ TEST_SUITE_BEGIN("verify/package_file");
 namespace {
 
 void append(std::string& bytes, std::uint64_t value, int size) {
-  for (int i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i) & 0xff);
+  for (int i = 0; i < size; ++i, value >>= 8) bytes += static_cast<char>(value & 0xff);
 }
 
 /// The part that a member's own header and its row of the directory have in common.
