@@ -64,7 +64,8 @@ TEST_CASE("what readers would see differently is a problem") {
     CHECK(has_problem(*directory, "same name"));
   }
   SUBCASE("bytes in front") {
-    const auto directory = read_zip_directory("#!/bin/sh\n" + make_zip({{"a", "1"}}));
+    const std::string bytes = "#!/bin/sh\n" + make_zip({{"a", "1"}});
+    const auto directory = read_zip_directory(bytes);
     REQUIRE(directory);
     CHECK(has_problem(*directory, "10 bytes in front"));
     CHECK(directory->records[0].data == "1");
