@@ -63,7 +63,7 @@ void write_repair_text(SectionWriter& sections, const store::CacheSet& cache,
         rows.push_back({{place(cache, repair.root, unit.paths[path].path), Style::kName},
                         {unit.reason},
                         {path == 0 ? sections.look().size(unit.amount.bytes) : ""},
-                        {why.empty() ? state : state + ": " + why, style_of(state)}});
+                        {why.empty() ? state : fmt::format("{}: {}", state, why), style_of(state)}});
       }
     }
     for (const change::LeftOut& left : repair.plan.left_out)

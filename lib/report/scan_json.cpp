@@ -13,7 +13,6 @@ using verify::ScanCoverage;
 using verify::ScanFinding;
 using verify::ScannedFile;
 using verify::ScanTarget;
-using verify::ScanVerdict;
 
 constexpr std::string_view kSchema = "cachetool.scan/1";
 

@@ -181,7 +181,8 @@ class ScanText final : public ScanWriter {
     for (std::size_t i = 0; i < limit; ++i, ++first) {
       const std::string files = first->files == 0 ? std::string() : counted(first->files, "file", "files");
       const std::string itself = first->itself ? "directory" : "";
-      const std::string found = itself.empty() || files.empty() ? itself + files : itself + ", " + files;
+      const std::string found =
+          itself.empty() || files.empty() ? itself + files : fmt::format("{}, {}", itself, files);
       const bool known = first->mode != 0 || first->uid != 0;
       rows.push_back(
           {{i == 0 ? id : std::string(), style},
