@@ -44,12 +44,14 @@ def library_for_aarch64(cache):
 
 @case("cpu-2.15.0-mlp", "binary.processor", options=("--against", "cpu=avx2"))
 def another_kernel_for_a_newer_processor(cache):
-    """A copy of a kernel under another name; those that are there already were taken off with the undamaged cache."""
+    """Copies of a kernel under other names, two: one alone would be a misnamed source. Those that are there already were
+    taken off with the undamaged cache."""
     source = library(cache)
-    stem = "c" + leaf(b"kernel")
-    (cache / stem[1:3]).mkdir(exist_ok=True)
-    shutil.copyfile(source, cache / stem[1:3] / f"{stem}.main.so")
-    shutil.copyfile(source.with_suffix(".cpp"), cache / stem[1:3] / f"{stem}.main.cpp")
+    for name in (b"kernel", b"another kernel"):
+        stem = "c" + leaf(name)
+        (cache / stem[1:3]).mkdir(exist_ok=True)
+        shutil.copyfile(source, cache / stem[1:3] / f"{stem}.main.so")
+        shutil.copyfile(source.with_suffix(".cpp"), cache / stem[1:3] / f"{stem}.main.cpp")
 
 
 def replace_name(path, before, after):
