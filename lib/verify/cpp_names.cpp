@@ -104,7 +104,8 @@ class CppNames {
     accept(command);
     if (fitting_ == before) return;
     std::string paths_only = command;
-    for (std::size_t at = 0; (at = paths_only.find(" -I", at)) != std::string::npos;) paths_only[at + 2] = ' ';
+    for (std::size_t at = 0; (at = paths_only.find(" -I", at)) != std::string::npos;)
+      paths_only[at + 2] = ' ';
     const BuildPaths paths = find_build_paths(paths_only);
     accepted_.insert(paths.torch.begin(), paths.torch.end());
   }
