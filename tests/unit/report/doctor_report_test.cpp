@@ -71,10 +71,10 @@ TEST_CASE("a document has every part, and null for what isn't known") {
   const json document = json_of(machine);
   CHECK(document["schema"] == "cachetool.doctor/1");
   CHECK(document["directory"]["source"] == "environment");
-  CHECK(document["directory"]["path"] == "/work");
+  CHECK(document["directory"]["path"] == "/data");
   CHECK(document["directory"]["torch"][0]["path"].is_null());
   CHECK(document["directory"]["torch"][0]["last"] == "2.12");
-  CHECK(document["directory"]["torch"][1]["path"] == "/work");
+  CHECK(document["directory"]["torch"][1]["path"] == "/data");
   CHECK(document["findings"][0]["check"] == "place.empty-variable");
   CHECK(document["findings"][0]["path"].is_null());
   CHECK(document["not_checked"][0]["check"] == "place.no-locks");
@@ -94,7 +94,7 @@ TEST_CASE("a document has every part, and null for what isn't known") {
 
 TEST_CASE("text of the machine is escaped for a terminal") {
   FakeMachine machine;
-  machine.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/work/\x1b[31m\nx";
+  machine.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/data/\x1b[31m\nx";
   machine.processor.model = "evil\x1b]0;\a";
   const std::string text = text_of(machine);
   CHECK_FALSE(has(text, "\x1b"));

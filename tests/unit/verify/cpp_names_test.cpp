@@ -15,7 +15,7 @@ TEST_SUITE_BEGIN("verify/cpp_names");
 namespace {
 
 const std::string kTorch = "/opt/torch-2.15.0/lib/python3.11/site-packages/torch/include";
-const std::string kPython = "/root/.pyenv/versions/3.11.7/include/python3.11";
+const std::string kPython = "/opt/python-3.11/include/python3.11";
 
 std::string kernel(int number) {
   return "\n#include <x>\nextern \"C\" void kernel(float* p) { p[" + std::to_string(number) +
@@ -112,7 +112,7 @@ TEST_CASE("a library says enough of its build to work its kernel's name out") {
       kPython + " -I" + kTorch + " -I" + kTorch +
       "/torch/csrc/api/include   -mavx512f -mavx512dq -mavx512vl -mavx512bw -mfma -mavx512vnni -mavx512vl  "
       "-o "
-      "o.so  -ltorch -ltorch_cpu -ltorch_python -lgomp  -L/root/.pyenv/versions/3.11.7/lib "
+      "o.so  -ltorch -ltorch_cpu -ltorch_python -lgomp  -L/opt/python-3.11/lib "
       "-L/opt/torch-2.15.0/lib/python3.11/site-packages/torch/lib ";
   Kernels cache;
   cache.add_library(cache.add(kernel(1), command));

@@ -64,9 +64,9 @@ TEST_CASE("a relative path is made absolute by 2.13 and later") {
   machine.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "sub/../cache";
   const CacheChoice choice = choose(machine);
   CHECK(choice.source == ChoiceSource::kEnvironment);
-  CHECK(choice.path == "/work/cache");
+  CHECK(choice.path == "/data/cache");
   CHECK(at(choice, ReleaseFamily::k2_12) == "sub/../cache");
-  CHECK(at(choice, ReleaseFamily::k2_13) == "/work/cache");
+  CHECK(at(choice, ReleaseFamily::k2_13) == "/data/cache");
   CHECK(choice.default_root == "/tmp/torchinductor_ada");
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("an empty value fails to 2.12 and is the working directory later") {
   machine.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "";
   CHECK(at(choose(machine), ReleaseFamily::k2_4) == "!");
   CHECK(at(choose(machine), ReleaseFamily::k2_12) == "!");
-  CHECK(at(choose(machine), ReleaseFamily::k2_14) == "/work");
+  CHECK(at(choose(machine), ReleaseFamily::k2_14) == "/data");
 }
 
 TEST_CASE("without a user name releases to 2.12 fail, 2.8 to 2.12 even with a cache that is named") {
@@ -84,18 +84,18 @@ TEST_CASE("without a user name releases to 2.12 fail, 2.8 to 2.12 even with a ca
   CHECK(at(choose(machine), ReleaseFamily::k2_6) == "!");
   CHECK(at(choose(machine), ReleaseFamily::k2_13) == "/tmp/torchinductor_uid_1000");
   CHECK_FALSE(choose(machine).has_user_name);
-  machine.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/work/cache";
-  CHECK(at(choose(machine), ReleaseFamily::k2_7) == "/work/cache");
+  machine.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/data/cache";
+  CHECK(at(choose(machine), ReleaseFamily::k2_7) == "/data/cache");
   CHECK(at(choose(machine), ReleaseFamily::k2_8) == "!");
   CHECK(at(choose(machine), ReleaseFamily::k2_12) == "!");
-  CHECK(at(choose(machine), ReleaseFamily::k2_13) == "/work/cache");
+  CHECK(at(choose(machine), ReleaseFamily::k2_13) == "/data/cache");
 }
 
 TEST_CASE("an argument is looked at, and what torch would do is told all the same") {
   FakeMachine machine;
   const CacheChoice choice = choose(machine, "here");
   CHECK(choice.source == ChoiceSource::kArgument);
-  CHECK(choice.path == "/work/here");
+  CHECK(choice.path == "/data/here");
   CHECK(at(choice, ReleaseFamily::k2_9) == "/tmp/torchinductor_ada");
 }
 

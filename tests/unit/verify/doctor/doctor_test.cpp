@@ -63,7 +63,7 @@ const Case kCases[] = {
     {"nobody names the user, but a cache is set",
      [](FakeMachine& m) {
        m.environment.passwd_name.reset();
-       m.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/work/cache";
+       m.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/data/cache";
      },
      "error place.no-user-name"},
     {"no home at all",
@@ -106,7 +106,7 @@ const Case kCases[] = {
      [](FakeMachine& m) {
        make_cache(m);
        m.refused.insert("/tmp/torchinductor_ada");
-       m.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/work/cache";
+       m.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/data/cache";
      },
      "warning place.not-writable /tmp/torchinductor_ada"},
     {"noexec", [](FakeMachine& m) { m.mount("/tmp", "ext4", "rw,noexec,relatime"); },
@@ -114,7 +114,7 @@ const Case kCases[] = {
     {"noexec where only headers lie",
      [](FakeMachine& m) {
        m.mount("/tmp", "ext4", "rw,noexec,relatime");
-       m.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/work/cache";
+       m.environment.variables["TORCHINDUCTOR_CACHE_DIR"] = "/data/cache";
      },
      ""},
     {"locks fail",
@@ -168,14 +168,14 @@ const Case kCases[] = {
     {"root's directory", [](FakeMachine& m) { make_cache(m, 0); }, ""},
     {"somebody else's link",
      [](FakeMachine& m) {
-       m.add_directory("/work/cache", 1000, 0755);
-       m.add_link("/tmp/torchinductor_ada", "/work/cache", 1234);
+       m.add_directory("/data/cache", 1000, 0755);
+       m.add_link("/tmp/torchinductor_ada", "/data/cache", 1234);
      },
      "error place.foreign-link /tmp/torchinductor_ada"},
     {"one's own link",
      [](FakeMachine& m) {
-       m.add_directory("/work/cache", 1000, 0755);
-       m.add_link("/tmp/torchinductor_ada", "/work/cache", 1000);
+       m.add_directory("/data/cache", 1000, 0755);
+       m.add_link("/tmp/torchinductor_ada", "/data/cache", 1000);
      },
      ""},
     {"everybody may write", [](FakeMachine& m) { make_cache(m, 1000, 0777); },
@@ -215,7 +215,7 @@ const Case kCases[] = {
     {"compilation is off", [](FakeMachine& m) { m.environment.variables["TORCH_COMPILE_DISABLE"] = "1"; },
      "warning place.compile-off"},
     {"a misspelt variable",
-     [](FakeMachine& m) { m.environment.variables["TORCHINDUCTOR_CACHE_DIRS"] = "/work/cache"; },
+     [](FakeMachine& m) { m.environment.variables["TORCHINDUCTOR_CACHE_DIRS"] = "/data/cache"; },
      "info place.misspelt"},
     {"no compiler", [](FakeMachine& m) { m.fs.remove("/usr/bin/g++"); }, "info place.no-compiler"},
     {"no compiler, but no torch either",
@@ -240,7 +240,7 @@ TEST_CASE("a healthy machine has no findings, with a cache and without") {
   CHECK(machine.findings().empty());
   make_cache(machine);
   CHECK(machine.findings().empty());
-  CHECK(machine.findings("/work/elsewhere").empty());
+  CHECK(machine.findings("/data/elsewhere").empty());
 }
 
 TEST_CASE("each thing that is wrong is found, and nothing else") {

@@ -22,7 +22,7 @@ class FakeMachine final : public HostSystem {
   std::set<std::string> refused;  ///< directories in which nothing may be created
 
   FakeMachine() {
-    environment.working_directory = "/work";
+    environment.working_directory = "/data";
     environment.uid = 1000;
     environment.groups = {1000};
     environment.passwd_name = "ada";
@@ -34,7 +34,7 @@ class FakeMachine final : public HostSystem {
     add_directory("/tmp", 0, 01777);
     add_directory("/home", 0, 0755);
     add_directory("/home/ada", 1000, 0700);
-    add_directory("/work", 1000, 0755);
+    add_directory("/data", 1000, 0755);
     fs.add_file("/usr/bin/g++", "ELF");
     fs.add_file("/usr/bin/gcc", "ELF");
     fs.add_file("/usr/bin/python3", "ELF");

@@ -149,9 +149,9 @@ TEST_CASE("other caches of the user are found, the one that is looked at isn't o
   CHECK(others(machine, "/tmp/torchinductor_ada") ==
         "inductor /tmp/torchinductor_old, triton /home/ada/.triton/cache, vllm /big/vllm, "
         "extensions /home/ada/.cache/torch_extensions");
-  CHECK(others(machine, "/work/cache").starts_with("inductor /tmp/torchinductor_ada, "));
+  CHECK(others(machine, "/data/cache").starts_with("inductor /tmp/torchinductor_ada, "));
   machine.environment.variables["XDG_CACHE_HOME"] = "/elsewhere";
-  CHECK(others(machine, "/work/cache").find("extensions") == std::string::npos);
+  CHECK(others(machine, "/data/cache").find("extensions") == std::string::npos);
 }
 
 TEST_SUITE_END();
