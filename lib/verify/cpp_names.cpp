@@ -171,7 +171,7 @@ class CppNames {
       return say_not_checkable(source.id, "named after what the compiler says of its version");
     if (fitting_ == 0) {
       return say_not_checkable(source.id,
-                               "no compile command fits; `--compile-command` takes one, see docs/checks.md");
+                               "no compile command fits; `--compile-command` takes one, see docs/manual.md");
     }
     const bool held = texts_.contains(source.facts->fingerprint);
     const bool same_build = given_fits_ || is_built_alike(source);

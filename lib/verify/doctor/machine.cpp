@@ -66,7 +66,7 @@ std::vector<Gpu> read_gpus(FileSystem& fs) {
   std::vector<Gpu> gpus;
   const std::string bus = "/sys/bus/pci/devices";
   for (const std::string& address : names_in(fs, bus)) {
-    const std::string place = bus + "/" + address + "/";
+    const std::string place = store::join_path(bus, address) + "/";
     const std::string kind = small_text(fs, place + "class");
     if (!kind.starts_with("0x0300") && !kind.starts_with("0x0302") && !kind.starts_with("0x0380")) continue;
     const std::string vendor = vendor_name(small_text(fs, place + "vendor"));
