@@ -1,15 +1,11 @@
 #include "report/doctor_report.h"
+#include "report/json_members.h"
 #include "torch/release.h"
 
 namespace cachetool::report {
 namespace {
 
 using verify::DoctorReport;
-
-void text_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  text.empty() ? json.null() : json.string(text);
-}
 
 template <class Texts>
 void write_texts(JsonWriter& json, std::string_view name, const Texts& texts) {

@@ -1,3 +1,4 @@
+#include "report/json_members.h"
 #include "report/list_report.h"
 #include "store/words.h"
 #include "torch/release.h"
@@ -6,11 +7,6 @@ namespace cachetool::report {
 namespace {
 
 constexpr std::string_view kSchema = "cachetool.list/1";
-
-void text_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  text.empty() ? json.null() : json.string(text);
-}
 
 void number_or_null(JsonWriter& json, std::string_view name, std::int64_t number) {
   json.key(name);

@@ -1,5 +1,7 @@
 #include "report/repair_report.h"
 
+#include "report/json_members.h"
+
 #include <fmt/format.h>
 
 #include <string>
@@ -42,11 +44,6 @@ Style style_of(std::string_view state) {
 
 std::string place(const store::CacheSet& cache, std::uint32_t root, const std::string& path) {
   return root == 0 ? path : store::full_path(cache, root, path);
-}
-
-void text_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  text.empty() ? json.null() : json.string(text);
 }
 
 }  // namespace

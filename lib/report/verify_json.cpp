@@ -1,4 +1,5 @@
 #include "base/json_writer.h"
+#include "report/json_members.h"
 #include "report/repair_report.h"
 #include "report/verify_report.h"
 
@@ -6,11 +7,6 @@ namespace cachetool::report {
 namespace {
 
 constexpr std::string_view kSchema = "cachetool.verify/1";
-
-void text_or_null(JsonWriter& json, std::string_view name, std::string_view text) {
-  json.key(name);
-  text.empty() ? json.null() : json.string(text);
-}
 
 void write_finding_members(JsonWriter& json, const store::CacheSet& cache, const verify::Finding& finding) {
   json.member("check", finding.check->id);
