@@ -77,6 +77,7 @@ ExitCode parse_and_run(int argc, char** argv, Context& context) {
   app.formatter(std::make_shared<HelpFormatter>());
   Invocation invocation;
   add_list(app, invocation);
+  add_replay(app, invocation);
   add_scan(app, invocation);
   add_show(app, invocation);
   add_stats(app, invocation);

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "replay/rules.h"
+#include "store/opened_entry.h"
+#include "store/read_limits.h"
+#include "store/source.h"
+#include "torch/aot_entry.h"
+
+namespace cachetool::replay {
+
+/// The graph behind compiled_fw or compiled_bw of an AOTAutograd entry.
+struct AotGraph {
+  const torch::OutputCode* code = nullptr;  ///< of `entry`, or of the AOTAutograd entry that bundles it
+  std::optional<store::OpenedEntry> entry;  ///< the FX entry; nothing when it is bundled or missing
+  std::string missing;                      ///< why torch finds no graph; empty when it does
+  std::string assumption;                   ///< what was taken for granted in choosing it; may be empty
+};
+
+/// Finds the FX entry that torch would load: 2.8 on, the first candidate whose guards_expr equals the
+/// recorded fx_graph_guard_expr; before, the first without guards, or, since they are evaluated then, the
+/// first at all, which is said. torch/_functorch/_aot_autograd/aot_autograd_result.py:
+/// FxGraphCacheLoadable.load (2.15). `place` is where the AOTAutograd entry lies. Errors are those of reading
+/// the cache; a missing graph is none.
+Expected<AotGraph> find_aot_graph(store::Source& source, const torch::CompiledGraphRef& reference,
+                                  std::uint16_t store, const Rules& rules, const store::ReadLimits& limits);
+
+}  // namespace cachetool::replay
