@@ -48,14 +48,14 @@ Expected<AotGraph> find_aot_graph(store::Source& source, const torch::CompiledGr
     auto opened = store::open_entry(source, candidate, limits);
     if (!opened || opened->decoded.fx_graph() == nullptr) continue;  // torch warns and tries the next
     if (fits(reference, *opened->decoded.fx_graph(), rules)) {
-      graph.entry = std::move(*opened);
+      graph.entry = std::make_unique<store::OpenedEntry>(std::move(*opened));
       graph.code = graph.entry->decoded.output_code();
       return graph;
     }
     if (!guarded) guarded = std::move(*opened);
   }
   if (guarded && !rules.guarded_lookup) {
-    graph.entry = std::move(guarded);
+    graph.entry = std::make_unique<store::OpenedEntry>(std::move(*guarded));
     graph.code = graph.entry->decoded.output_code();
     graph.assumption =
         fmt::format("the guards of {} hold: torch evaluates them with the sizes at hand", graph.entry->path);

@@ -17,9 +17,10 @@ namespace cachetool::replay {
 /// The graph behind compiled_fw or compiled_bw of an AOTAutograd entry.
 struct AotGraph {
   const torch::OutputCode* code = nullptr;  ///< of `entry`, or of the AOTAutograd entry that bundles it
-  std::optional<store::OpenedEntry> entry;  ///< the FX entry; nothing when it is bundled or missing
-  std::string missing;                      ///< why torch finds no graph; empty when it does
-  std::string assumption;                   ///< what was taken for granted in choosing it; may be empty
+  /// The FX entry; null when it is bundled or missing. `code` points into it, so it may not move.
+  std::unique_ptr<store::OpenedEntry> entry;
+  std::string missing;     ///< why torch finds no graph; empty when it does
+  std::string assumption;  ///< what was taken for granted in choosing it; may be empty
 };
 
 /// Finds the FX entry that torch would load: 2.8 on, the first candidate whose guards_expr equals the
