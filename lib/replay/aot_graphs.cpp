@@ -34,7 +34,8 @@ Expected<AotGraph> find_aot_graph(store::Source& source, const torch::CompiledGr
     graph.missing = fmt::format("'{}' is no key of an FX graph", key_text);
     return graph;
   }
-  auto listing = source.open_key({*key, torch::EntryKind::kFxGraph, store});
+  store::Source& whole = source.whole();  // the user may have pointed at the AOTAutograd entry alone
+  auto listing = whole.open_key({*key, torch::EntryKind::kFxGraph, store});
   if (!listing) {
     const ErrorCode code = listing.error().code;
     if (code != ErrorCode::kNoSuchKey && code != ErrorCode::kVanished && code != ErrorCode::kNotFound)
@@ -45,7 +46,7 @@ Expected<AotGraph> find_aot_graph(store::Source& source, const torch::CompiledGr
   std::optional<store::OpenedEntry> guarded;
   for (const store::EntryRef& candidate : listing->entries) {
     if (rules.skips_dot_files && candidate.leaf.starts_with('.')) continue;
-    auto opened = store::open_entry(source, candidate, limits);
+    auto opened = store::open_entry(whole, candidate, limits);
     if (!opened || opened->decoded.fx_graph() == nullptr) continue;  // torch warns and tries the next
     if (fits(reference, *opened->decoded.fx_graph(), rules)) {
       graph.entry = std::make_unique<store::OpenedEntry>(std::move(*opened));

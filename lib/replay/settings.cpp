@@ -173,6 +173,16 @@ Setting<bool> partition_flag(const CompiledFxGraph& graph, const SettingOverride
   return flag;
 }
 
+// Where the key isn't stored (to 2.7): a compile with trees words this reason with a count of instances.
+// torch/_inductor/cudagraph_utils.py: check_for_mutation_ignore_cuda_graph_managed_tensor (2.6 to 2.15).
+Setting<bool> trees_flag(const CompiledFxGraph& graph, const SettingOverrides& given) {
+  constexpr std::string_view kWithoutTrees = "skipping cudagraphs due to mutated inputs";
+  const Setting<bool> flag = choose("triton.cudagraph_trees", graph, given, true, parse_switch);
+  const bool without = graph.disabled_cudagraphs_reason.value_or({}) == kWithoutTrees;
+  return flag.origin == SettingOrigin::kDefault && without ? Setting<bool>{false, SettingOrigin::kEntry}
+                                                           : flag;
+}
+
 Setting<IndexBox> index_box(const CompiledFxGraph& graph, const SettingOverrides& given, const Rules& rules) {
   if (const auto text = given.find("forward_device_index")) {
     if (const auto value = parse_index_box(*text)) return {*value, SettingOrigin::kGiven};
@@ -239,7 +249,7 @@ Settings settings_for(const CompiledFxGraph& graph, const SettingOverrides& give
   Settings settings;
   settings.cudagraphs = caller_flag(graph, given);
   settings.graph_partition = partition_flag(graph, given, rules);
-  settings.cudagraph_trees = choose("triton.cudagraph_trees", graph, given, true, parse_switch);
+  settings.cudagraph_trees = trees_flag(graph, given);
   settings.cudagraph_or_error = choose("triton.cudagraph_or_error", graph, given, false, parse_switch);
   settings.forward_device_index = index_box(graph, given, rules);
   settings.cudagraph_policy = choose("cudagraph_policy", graph, given, CudagraphPolicy::kNone, parse_policy);

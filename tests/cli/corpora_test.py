@@ -6,7 +6,7 @@ Usage: corpora_test.py PROGRAM
 Caches come from tests/data and, where CACHETOOL_CORPORA_DIR is set, from that folder too (unpacked caches or archives). For each one:
 every entry's `fields` equal fields/*.json, nothing is unrecognised, class, size and hash agree with truth.json, every file has a known
 kind, and every graph and wrapper that an entry names is found. Every pickle is data for `scan`, but for the files that are listed here. `verify` finds no error,
-and no warning but the real ones that are listed here.
+and no warning but the real ones that are listed here. `replay` decides as torch's own post-compile did (decision_truth.py).
 One process a cache and command.
 """
 
@@ -19,6 +19,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+
+from decision_truth import check_decisions
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE.parent / "data"
@@ -319,6 +321,7 @@ def main():
                 check_whole(program, folder, failures, counts)
                 check_deep(program, folder, failures)
                 check_devices(program, folder, failures, counts)
+                check_decisions(program, folder, failures, counts)
                 if has_objdump:
                     check_processor(program, folder, failures, counts)
                 for place in ("cache", "extras"):
@@ -330,6 +333,9 @@ def main():
     print(f"{len(done)} caches: " + ", ".join(f"{count} {what}" for what, count in counts.items()))
     if not done or counts["entries"] == 0:
         failures.add("all", "no entries were compared")
+    for way in ("alone", "alone, no settings", "pair", "pair, no settings"):
+        if counts[f"decisions equal ({way})"] == 0:
+            failures.add("all", f"no decisions were compared: {way}")
     print("passed" if failures.count == 0 else f"{failures.count} failures")
     sys.exit(1 if failures.count else 0)
 
