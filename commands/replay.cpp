@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -6,6 +7,7 @@
 #include "commands/commands.h"
 #include "commands/open_cache.h"
 #include "commands/options.h"
+#include "commands/replay_settings.h"
 #include "replay/replay.h"
 #include "report/replay_report.h"
 #include "store/selection.h"
@@ -19,7 +21,7 @@ logged and counted, which inputs are realigned. Computed from the entry; nothing
 
 Examples:
   cachetool replay fvvegf7a
-  cachetool replay /tmp/torchinductor_me
+  cachetool replay
   cachetool replay fvvegf7a --set cudagraphs=on --set graph_partition=off --json
 
 Exit status: 0 the decision could be computed, 1 torch would raise, 2 wrong usage, 3 it couldn't be computed.)";
@@ -31,17 +33,53 @@ struct Options {
   std::string release;
 };
 
-// Where an argument's entries lie.
-Expected<store::Selection> select(const std::string& target, const Options& options, Context& context,
-                                  std::shared_ptr<store::Source>& cache) {
-  if (store::names_path(context.files, context.environment, target))
-    return store::select_path(context.files, context.environment, target);
+// What to replay, and how much of it a person is told.
+struct Target {
+  store::Selection selection;
+  report::Detail detail = report::Detail::kLine;
+};
+
+// Where an argument's entries lie. A key and a file with one entry are told in full, places with many in a
+// line each.
+Expected<Target> resolve(const std::string& argument, const Options& options, Context& context,
+                         std::shared_ptr<store::Source>& cache) {
+  if (store::names_path(context.files, context.environment, argument)) {
+    auto selection = store::select_path(context.files, context.environment, argument);
+    if (!selection) return tl::unexpected(selection.error());
+    const bool one = selection->source->cache().scope_is_file && selection->entries.size() < 2;
+    return Target{std::move(*selection), one ? report::Detail::kAll : report::Detail::kLine};
+  }
   if (!cache) {
     auto opened = open_cache(context, options.common);
     if (!opened) return tl::unexpected(opened.error());
     cache = std::move(*opened);
   }
-  return store::select_key(cache, target);
+  auto selection = store::select_key(cache, argument);
+  if (!selection) return tl::unexpected(selection.error());
+  return Target{std::move(*selection), report::Detail::kAll};
+}
+
+// The cache that the environment or --cache-dir names, where no argument does.
+Expected<Target> whole_cache(const Options& options, Context& context) {
+  auto cache = open_cache(context, options.common);
+  if (!cache) return tl::unexpected(cache.error());
+  const std::string path = store::full_path((*cache)->cache(), 0, (*cache)->cache().scope);
+  auto selection = store::select_path(context.files, context.environment, path);
+  if (!selection) return tl::unexpected(selection.error());
+  return Target{std::move(*selection), report::Detail::kLine};
+}
+
+ExitCode resolve_all(const Options& options, Context& context, std::vector<Target>& targets) {
+  const ErrorForm form = error_form(options.common);
+  ExitCode code = ExitCode::kDone;
+  std::shared_ptr<store::Source> cache;
+  const auto take = [&](Expected<Target> target) {
+    if (target) return targets.push_back(std::move(*target));
+    code = merge(code, report_error(context, target.error(), form));
+  };
+  if (options.targets.empty()) take(whole_cache(options, context));
+  for (const std::string& argument : options.targets) take(resolve(argument, options, context, cache));
+  return code;
 }
 
 ExitCode code_of(const replay::GraphReplay& graph) {
@@ -50,47 +88,63 @@ ExitCode code_of(const replay::GraphReplay& graph) {
   return ExitCode::kDone;
 }
 
+class ReplayRun {
+ public:
+  ReplayRun(Context& context, ErrorForm form, const replay::ReplayOptions& request,
+            report::ReplayWriter& writer)
+      : context_(context), form_(form), request_(request), writer_(writer) {}
+
+  void add(const store::Selection& selection) {
+    for (const store::EntryRef& entry : selection.entries)
+      take(replay::replay_entry(*selection.source, entry, request_));
+    if (!selection.file.empty()) add_file(selection);
+    code_ = merge(code_, report_skipped(context_, selection.source->cache(), selection.skipped, form_));
+  }
+  ExitCode finish() {
+    writer_.finish(summary_);
+    return code_;
+  }
+
+ private:
+  void add_file(const store::Selection& selection) {
+    const auto entry = store::open_entry_file(*selection.source, 0, selection.file, request_.limits);
+    if (!entry) return failed(entry.error());
+    take(replay::replay_opened(*selection.source, *entry, request_));
+  }
+  void take(const Expected<std::vector<replay::GraphReplay>>& graphs) {
+    if (!graphs) return failed(graphs.error());
+    for (const replay::GraphReplay& graph : *graphs) {
+      summary_.add(graph);
+      writer_.graph(graph);
+      code_ = merge(code_, code_of(graph));
+    }
+  }
+  void failed(const Error& error) { code_ = merge(code_, report_error(context_, error, form_)); }
+
+  Context& context_;
+  ErrorForm form_;
+  const replay::ReplayOptions& request_;
+  report::ReplayWriter& writer_;
+  report::ReplaySummary summary_;
+  ExitCode code_ = ExitCode::kDone;
+};
+
 ExitCode replay_command(const Options& options, Context& context) {
   const ErrorForm form = error_form(options.common);
-  replay::ReplayOptions request;
-  for (const std::string& setting : options.settings) {
-    if (const auto added = request.settings.add(setting); !added)
-      return report_error(context, added.error(), form);
-  }
-  request.release = torch::family_of_version(options.release);
-  request.limits.max_memory = options.common.max_memory;
-  std::shared_ptr<store::Source> cache;
-  ExitCode code = ExitCode::kDone;
-  std::vector<store::Selection> selections;
-  for (const std::string& target : options.targets) {
-    auto selection = select(target, options, context, cache);
-    if (!selection) {
-      code = merge(code, report_error(context, selection.error(), form));
-      continue;
-    }
-    selections.push_back(std::move(*selection));
-  }
-  if (selections.empty()) return code;
-  const auto writer =
-      report::make_replay_writer(context.out, selections.front().source->cache().roots[0].path,
-                                 format_of(options.common), look_of(options.common, context));
-  report::ReplaySummary summary;
-  for (const store::Selection& selection : selections) {
-    for (const store::EntryRef& entry : selection.entries) {
-      const auto graphs = replay::replay_entry(*selection.source, entry, request);
-      if (!graphs) {
-        code = merge(code, report_error(context, graphs.error(), form));
-        continue;
-      }
-      for (const replay::GraphReplay& graph : *graphs) {
-        summary.add(graph);
-        writer->graph(graph);
-        code = merge(code, code_of(graph));
-      }
-    }
-  }
-  writer->finish(summary);
-  return code;
+  auto request = replay_options(options.common, options.settings, options.release);
+  if (!request) return report_error(context, request.error(), form);
+  std::vector<Target> targets;
+  const ExitCode code = resolve_all(options, context, targets);
+  if (targets.empty()) return code;
+  const bool in_full = std::all_of(targets.begin(), targets.end(), [](const Target& target) {
+    return target.detail == report::Detail::kAll;
+  });
+  const auto writer = report::make_replay_writer(
+      context.out, targets.front().selection.source->cache().roots[0].path, format_of(options.common),
+      look_of(options.common, context), in_full ? report::Detail::kAll : report::Detail::kLine);
+  ReplayRun run(context, form, *request, *writer);
+  for (const Target& target : targets) run.add(target.selection);
+  return merge(code, run.finish());
 }
 
 }  // namespace
@@ -100,17 +154,11 @@ void add_replay(CLI::App& app, Invocation& invocation) {
   CLI::App* command = app.add_subcommand("replay", "What torch does with a cached graph");
   command
       ->add_option("ENTRY", options->targets,
-                   "KEY, KEY/LEAF, a prefix of either, or a path; several may follow each other")
-      ->required()
+                   "KEY, KEY/LEAF, a prefix of either, a file or a directory; default: the whole cache")
       ->type_name("");
-  command->add_option("--set", options->settings, "A setting of the caller; may be repeated")
-      ->allow_extra_args(false)
-      ->type_name("NAME=VALUE");
-  command
-      ->add_option("--torch-release", options->release, "Follow the rules of this release, not the entry's")
-      ->type_name("RELEASE");
+  add_setting_options(*command, options->settings, options->release);
   add_common_options(*command, options->common);
-  command->footer(kHelp);
+  command->footer(settings_help() + "\n" + kHelp);
   command->callback([options, &invocation] {
     invocation.run = [options](Context& context) { return replay_command(*options, context); };
   });

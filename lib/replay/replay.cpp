@@ -77,6 +77,8 @@ class EntryReplay {
       replay.decision = decide(code, StoredConstants(way.loaded_by), {}, way.boxes.value_or(Boxes{}), *rules);
       return replay;
     }
+    replay.evaluated = evaluated(*graph);
+    replay.inputs = graph_inputs(*graph);
     replay.settings = settings_for(*graph, options_.settings, *rules);
     replay.before = boxes_of(replay.settings);
     if (way.boxes) take_over(*way.boxes, *rules, replay);
@@ -104,10 +106,12 @@ class EntryReplay {
       if (!*part) continue;
       auto replay = half(entry, **part, boxes);
       if (!replay) return tl::unexpected(replay.error());
-      boxes = replay->decision.after;
+      // A forward that isn't known leaves its backward to itself.
+      if (replay->decision.outcome != Outcome::kUnknown) boxes = replay->decision.after;
       graphs.push_back(std::move(*replay));
       if (part == &aot.compiled_bw) graphs.back().role = Role::kBackward;
     }
+    if (graphs.size() == 2) note_forward(graphs[0], graphs[1]);
     return graphs;
   }
 
@@ -136,6 +140,19 @@ class EntryReplay {
                                {LoadedBy::kAotAutograd, place_of(entry), boxes});
     if (!found->assumption.empty()) replay.assumptions.push_back(found->assumption);
     return replay;
+  }
+
+  // What of the forward explains its backward.
+  static void note_forward(const GraphReplay& forward, GraphReplay& backward) {
+    const Decision& decision = forward.decision;
+    if (decision.outcome == Outcome::kUnknown) {
+      backward.assumptions.emplace_back("its forward, which isn't known, leaves the boxes as it got them");
+    } else if (decision.error) {
+      backward.assumptions.emplace_back("torch gets here: it doesn't, because the forward raises first");
+    } else if (forward.before.cudagraphs && !decision.after.cudagraphs) {
+      backward.forward_state = state_of(forward);
+      backward.forward_reasons = decision.reasons;
+    }
   }
 
   // A backward gets what its forward left, except for what the user fixed or the entry holds itself.

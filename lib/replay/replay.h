@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "base/thread_pool.h"
 #include "replay/constants_report.h"
+#include "replay/cudagraph_state.h"
 #include "replay/decision.h"
+#include "replay/graph_inputs.h"
 #include "replay/on_hit.h"
 #include "replay/run_time.h"
 #include "replay/settings.h"
@@ -48,8 +50,14 @@ struct GraphReplay {
   torch::Release release;                                       ///< that wrote the entry, as far as it tells
   torch::ReleaseFamily rules = torch::ReleaseFamily::kUnknown;  ///< whose rules were followed
   std::int64_t compile_time_ns = -1;
+  Evaluated evaluated = Evaluated::kNo;
   Settings settings;
   Boxes before;  ///< what post-compile was called with
+  /// A backward whose forward was asked for CUDA graphs and left the box off: the forward's state and
+  /// reasons.
+  std::optional<CudagraphState> forward_state;
+  std::vector<std::string> forward_reasons;
+  std::vector<GraphInput> inputs;
   Decision decision;
   OnHit on_hit;
   ConstantsReport constants;

@@ -4,6 +4,7 @@
 
 #include "report/json_members.h"
 #include "report/replay_report.h"
+#include "report/replay_settings.h"
 
 namespace cachetool::report {
 namespace {
@@ -56,18 +57,6 @@ void write_place(JsonWriter& json, const EntryPlace& place) {
   text_or_null(json, "path", place.path);
 }
 
-std::string_view policy_word(replay::CudagraphPolicy policy) {
-  switch (policy) {
-    case replay::CudagraphPolicy::kWrap:
-      return "wrap";
-    case replay::CudagraphPolicy::kNoWrap:
-      return "no-wrap";
-    case replay::CudagraphPolicy::kNone:
-      break;
-  }
-  return {};
-}
-
 // The flag and the box as post-compile got them, all else as it was set.
 void write_settings(JsonWriter& json, const GraphReplay& graph) {
   const replay::Settings& settings = graph.settings;
@@ -82,7 +71,8 @@ void write_settings(JsonWriter& json, const GraphReplay& graph) {
   } else {
     json.member("forward_device_index", "absent");
   }
-  text_or_null(json, "cudagraph_policy", policy_word(settings.cudagraph_policy.value));
+  const auto policy = settings.cudagraph_policy.value;
+  text_or_null(json, "cudagraph_policy", policy == replay::CudagraphPolicy::kNone ? "" : policy_word(policy));
   json.member("customized_partition_wrapper", settings.partition_wrapper.value);
   json.member("compiler_bisector", settings.bisector.value);
   json.member("cudagraph_manager", settings.cudagraph_manager.value);
@@ -94,11 +84,7 @@ void write_settings(JsonWriter& json, const GraphReplay& graph) {
   json.end_object();
   json.key("settings_from");
   json.begin_object();
-  json.member("cudagraphs", origin_name(settings.cudagraphs.origin));
-  json.member("graph_partition", origin_name(settings.graph_partition.origin));
-  json.member("triton.cudagraph_trees", origin_name(settings.cudagraph_trees.origin));
-  json.member("triton.cudagraph_or_error", origin_name(settings.cudagraph_or_error.origin));
-  json.member("forward_device_index", origin_name(settings.forward_device_index.origin));
+  for (const SettingRow& row : setting_rows(graph)) json.member(row.name, row.from);
   json.end_object();
 }
 
@@ -121,6 +107,21 @@ void write_wrap(JsonWriter& json, const Wrap& wrap) {
   for (const bool present : wrap.stack_traces_present) json.boolean(present);
   json.end_array();
   json.end_object();
+}
+
+void write_inputs(JsonWriter& json, const GraphReplay& graph) {
+  json.key("inputs");
+  json.begin_array();
+  for (const replay::GraphInput& input : graph.inputs) {
+    json.begin_object();
+    text_or_null(json, "name", input.name);
+    json.member("size", input.is_size);
+    json.member("static", input.is_static);
+    json.member("mutated", input.is_mutated);
+    text_or_null(json, "mutated_at", input.mutation_trace);
+    json.end_object();
+  }
+  json.end_array();
 }
 
 void write_on_hit(JsonWriter& json, const replay::OnHit& hit) {
@@ -210,14 +211,19 @@ void write_summary(JsonWriter& json, const ReplaySummary& summary) {
   json.key("summary");
   json.begin_object();
   json.member("graphs", summary.graphs);
-  json.member("under_cudagraphs", summary.under_cudagraphs);
-  json.member("skipped", summary.skipped);
-  json.member("not_asked", summary.not_asked);
-  json.member("raising", summary.raising);
-  json.member("unknown", summary.unknown);
-  json.key("skip_reasons");
+  json.key("states");
   json.begin_object();
-  for (const auto& [reason, count] : summary.skip_reasons) json.member(reason, count);
+  for (std::size_t i = 0; i < summary.states.size(); ++i)
+    json.member(state_name(static_cast<replay::CudagraphState>(i)), summary.states[i]);
+  json.end_object();
+  json.key("reasons");
+  json.begin_object();
+  for (const auto& [state, groups] : summary.reasons) {
+    json.key(state_name(state));
+    json.begin_object();
+    for (const auto& [group, count] : groups) json.member(group, count);
+    json.end_object();
+  }
   json.end_object();
   json.end_object();
 }
@@ -295,8 +301,12 @@ void write_replay_members(JsonWriter& json, const GraphReplay& graph) {
   json.member("rules", torch::family_name(graph.rules));
   json.key("compile_time_ns");
   graph.compile_time_ns < 0 ? json.null() : json.integer(graph.compile_time_ns);
+  json.member("state", state_name(state_of(graph)));
+  json.member("evaluated", graph.evaluated == replay::Evaluated::kYes);
   write_settings(json, graph);
   write_decision(json, graph);
+  write_texts(json, "forward_reasons", graph.forward_reasons);
+  write_inputs(json, graph);
   write_texts(json, "nested_graphs", graph.nested_graphs);
   write_texts(json, "assumptions", graph.assumptions);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -14,14 +15,19 @@ namespace cachetool::report {
 /// What all graphs of a run came to.
 struct ReplaySummary {
   std::uint64_t graphs = 0;
-  std::uint64_t under_cudagraphs = 0;  ///< whole or in partitions
-  std::uint64_t raising = 0;           ///< torch would raise
-  std::uint64_t unknown = 0;           ///< the decision couldn't be computed
-  std::uint64_t skipped = 0;           ///< CUDA graphs were asked for and are off
-  std::uint64_t not_asked = 0;
-  std::map<std::string, std::uint64_t> skip_reasons;  ///< in a few words → graphs
+  std::array<std::uint64_t, replay::kCudagraphStates> states{};
+  /// Skipped and silent graphs by group of reasons (see replay::reason_group); one with several counts in
+  /// each.
+  std::map<replay::CudagraphState, std::map<std::string, std::uint64_t>> reasons;
 
+  std::uint64_t of(replay::CudagraphState state) const { return states[static_cast<std::size_t>(state)]; }
   void add(const replay::GraphReplay& graph);
+};
+
+/// How much a person is told of each graph.
+enum class Detail : bool {
+  kLine,  ///< a row of a table
+  kAll,   ///< sections
 };
 
 /// Writes decisions as they come.
@@ -34,10 +40,11 @@ class ReplayWriter {
 
 /// `root` is the path of the cache that the entries lie in.
 std::unique_ptr<ReplayWriter> make_replay_writer(OutputSink& sink, const std::string& root, Format format,
-                                                 const Look& look);
+                                                 const Look& look, Detail detail);
 
 // The formats, as make_replay_writer chooses them.
 std::unique_ptr<ReplayWriter> make_replay_text(OutputSink& sink, const Look& look);
+std::unique_ptr<ReplayWriter> make_replay_table(OutputSink& sink, const Look& look);
 std::unique_ptr<ReplayWriter> make_replay_json(OutputSink& sink, const std::string& root);
 std::unique_ptr<ReplayWriter> make_replay_json_lines(OutputSink& sink);
 
