@@ -46,6 +46,7 @@ struct Wrap {
   std::vector<std::int64_t> mutated_input_idxs;  ///< positions that the graph writes to
   std::vector<std::string> placeholders;         ///< names, one per input
   std::vector<bool> stack_traces_present;        ///< one per output
+  bool has_stack_traces = true;                  ///< false: None instead of a list, which is empty here
   std::uint64_t n_constants = 0;
   std::optional<bool> kernel_free_cudagraph;                          ///< 2.14 on
   std::optional<std::vector<std::int64_t>> user_visible_output_idxs;  ///< 2.14 on

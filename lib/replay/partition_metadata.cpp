@@ -67,6 +67,8 @@ OrRaised<void> add_outputs(const torch::GraphPartitionMap& map, const Wrap& whol
     if (outputs.empty()) {
       wrap.stack_traces_present.push_back(false);
     } else {
+      if (!whole.has_stack_traces)
+        return raise("TypeError", "'NoneType' object is not subscriptable", kSource);
       const auto seen = std::find_if(outputs.begin(), outputs.end(),
                                      [&](std::int64_t output) { return visible.contains(output); });
       const bool user_visible = seen != outputs.end();

@@ -216,6 +216,7 @@ class PostCompile {
       for (const torch::PlaceholderInfo& placeholder : *info.placeholders)
         wrap.placeholders.emplace_back(placeholder.name.value_or({}));
     }
+    wrap.has_stack_traces = info.stack_traces.has_value();
     for (const auto trace : info.stack_traces.value_or({}))
       wrap.stack_traces_present.push_back(trace.has_value());
     for (const auto& [name, is_tensor] : names_)
