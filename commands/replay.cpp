@@ -1,12 +1,14 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "commands/commands.h"
 #include "commands/open_cache.h"
 #include "commands/options.h"
+#include "commands/progress.h"
 #include "commands/replay_settings.h"
 #include "replay/replay.h"
 #include "report/replay_report.h"
@@ -37,13 +39,25 @@ struct Options {
 struct Target {
   store::Selection selection;
   report::Detail detail = report::Detail::kLine;
+  bool whole = false;  ///< everything in the scope of the selection's source; its entries aren't listed
 };
+
+// A directory: its entries are found while they are replayed.
+std::optional<Target> directory_target(const std::string& path, Context& context) {
+  auto cache = store::resolve_cache(context.files, context.environment, path);
+  if (!cache || cache->scope_is_file) return std::nullopt;
+  Target target;
+  target.selection.source = store::make_directory_source(context.files, std::move(*cache));
+  target.whole = true;
+  return target;
+}
 
 // Where an argument's entries lie. A key and a file with one entry are told in full, places with many in a
 // line each.
 Expected<Target> resolve(const std::string& argument, const Options& options, Context& context,
                          std::shared_ptr<store::Source>& cache) {
   if (store::names_path(context.files, context.environment, argument)) {
+    if (auto directory = directory_target(argument, context)) return std::move(*directory);
     auto selection = store::select_path(context.files, context.environment, argument);
     if (!selection) return tl::unexpected(selection.error());
     const bool one = selection->source->cache().scope_is_file && selection->entries.size() < 2;
@@ -63,10 +77,10 @@ Expected<Target> resolve(const std::string& argument, const Options& options, Co
 Expected<Target> whole_cache(const Options& options, Context& context) {
   auto cache = open_cache(context, options.common);
   if (!cache) return tl::unexpected(cache.error());
-  const std::string path = store::full_path((*cache)->cache(), 0, (*cache)->cache().scope);
-  auto selection = store::select_path(context.files, context.environment, path);
-  if (!selection) return tl::unexpected(selection.error());
-  return Target{std::move(*selection), report::Detail::kLine};
+  Target target;
+  target.selection.source = std::move(*cache);
+  target.whole = true;
+  return target;
 }
 
 ExitCode resolve_all(const Options& options, Context& context, std::vector<Target>& targets) {
@@ -88,12 +102,23 @@ ExitCode code_of(const replay::GraphReplay& graph) {
   return ExitCode::kDone;
 }
 
-class ReplayRun {
+class ReplayRun final : private replay::ReplaySink {
  public:
   ReplayRun(Context& context, ErrorForm form, const replay::ReplayOptions& request,
             report::ReplayWriter& writer)
       : context_(context), form_(form), request_(request), writer_(writer) {}
 
+  void add_whole(store::Source& source, ThreadPool& pool) {
+    std::vector<store::Skipped> skipped;
+    Progress progress(context_, "keys");
+    const auto done = replay::replay_cache(source, pool, request_, *this, skipped,
+                                           [&](std::uint64_t done_keys, std::uint64_t keys) {
+                                             progress.show(done_keys, keys);
+                                             return true;
+                                           });
+    if (!done) failed(done.error());
+    code_ = merge(code_, report_skipped(context_, source.cache(), skipped, form_));
+  }
   void add(const store::Selection& selection) {
     for (const store::EntryRef& entry : selection.entries)
       take(replay::replay_entry(*selection.source, entry, request_));
@@ -113,13 +138,14 @@ class ReplayRun {
   }
   void take(const Expected<std::vector<replay::GraphReplay>>& graphs) {
     if (!graphs) return failed(graphs.error());
-    for (const replay::GraphReplay& graph : *graphs) {
-      summary_.add(graph);
-      writer_.graph(graph);
-      code_ = merge(code_, code_of(graph));
-    }
+    for (const replay::GraphReplay& item : *graphs) graph(item);
   }
-  void failed(const Error& error) { code_ = merge(code_, report_error(context_, error, form_)); }
+  void graph(const replay::GraphReplay& graph) override {
+    summary_.add(graph);
+    writer_.graph(graph);
+    code_ = merge(code_, code_of(graph));
+  }
+  void failed(const Error& error) override { code_ = merge(code_, report_error(context_, error, form_)); }
 
   Context& context_;
   ErrorForm form_;
@@ -143,7 +169,14 @@ ExitCode replay_command(const Options& options, Context& context) {
       context.out, targets.front().selection.source->cache().roots[0].path, format_of(options.common),
       look_of(options.common, context), in_full ? report::Detail::kAll : report::Detail::kLine);
   ReplayRun run(context, form, *request, *writer);
-  for (const Target& target : targets) run.add(target.selection);
+  ThreadPool pool(options.common.threads);
+  for (const Target& target : targets) {
+    if (target.whole) {
+      run.add_whole(*target.selection.source, pool);
+    } else {
+      run.add(target.selection);
+    }
+  }
   return merge(code, run.finish());
 }
 

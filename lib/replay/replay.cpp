@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 
 #include "replay/aot_graphs.h"
 #include "replay/constants.h"
+#include "replay/pairing.h"
 #include "replay/post_compile.h"
 #include "replay/supplied_constants.h"
 #include "store/lookup.h"
@@ -50,8 +52,25 @@ std::int64_t time_of(const torch::OutputCode& code) {
 struct Way {
   LoadedBy loaded_by = LoadedBy::kFxGraphCache;
   std::optional<EntryPlace> aot;
-  std::optional<Boxes> boxes;  ///< what the forward left; nothing: what the settings say
+  std::optional<Boxes> boxes;                ///< what the forward left; nothing: what the settings say
+  std::set<std::string>* written = nullptr;  ///< by the forward's load; see Hit
 };
+
+Hit hit_of(const Way& way, const OpenedEntry& entry) {
+  Hit hit;
+  hit.held_by = entry.decoded.aot_entry() != nullptr ? HeldBy::kAotEntry : HeldBy::kFxEntry;
+  if (entry.place) hit.store = entry.place->store;
+  hit.written = way.written;
+  return hit;
+}
+
+// torch finds no graph, or doesn't come to its post-compile.
+void leave_undecided(GraphReplay& replay, std::string reason) {
+  replay.decision = {};
+  replay.decision.after = replay.before;
+  replay.decision.reasons.push_back(std::move(reason));
+  replay.run_time.clear();
+}
 
 class EntryReplay {
  public:
@@ -90,7 +109,7 @@ class EntryReplay {
                                           : decide(*graph, stored, replay.settings, replay.before, *rules);
     replay.constants = report_constants(*graph, way.loaded_by, supplied);
     replay.run_time = run_time_notes(*graph, replay.decision, replay.settings, *rules);
-    if (entry.place) replay.on_hit = on_hit(*graph, source_, entry.place->store, *rules);
+    replay.on_hit = on_hit(*graph, source_, hit_of(way, entry), *rules);
     return replay;
   }
 
@@ -100,16 +119,32 @@ class EntryReplay {
     if (options_.constants != nullptr)
       return fail(ErrorCode::kUsage, "an AOTAutograd entry takes no constants: it doesn't support freezing",
                   entry.path, {}, "give --constants with the FX entry of a graph that was frozen");
+    const Rules rules = rules_of(family_of(entry)).value_or(Rules{});
+    Found forward;
+    Found backward;
+    if (const auto found = find(entry, aot.compiled_fw, rules, forward); !found)
+      return tl::unexpected(found.error());
+    if (const auto found = find(entry, aot.compiled_bw, rules, backward); !found)
+      return tl::unexpected(found.error());
     std::vector<GraphReplay> graphs;
+    std::set<std::string> written;
     std::optional<Boxes> boxes;
-    for (const torch::Field<torch::CompiledGraphRef>* part : {&aot.compiled_fw, &aot.compiled_bw}) {
-      if (!*part) continue;
-      auto replay = half(entry, **part, boxes);
-      if (!replay) return tl::unexpected(replay.error());
+    if (forward.reference != nullptr) {
+      graphs.push_back(half(entry, forward, boxes, written));
+      if (backward.missing() && !forward.missing() && rules.post_compile_after_both)
+        leave_undecided(graphs.back(),
+                        "its backward is missing: torch counts a miss before any post-compile");
       // A forward that isn't known leaves its backward to itself.
-      if (replay->decision.outcome != Outcome::kUnknown) boxes = replay->decision.after;
-      graphs.push_back(std::move(*replay));
-      if (part == &aot.compiled_bw) graphs.back().role = Role::kBackward;
+      if (graphs.back().decision.outcome != Outcome::kUnknown) boxes = graphs.back().decision.after;
+    }
+    if (backward.reference != nullptr) {
+      graphs.push_back(half(entry, backward, boxes, written));
+      graphs.back().role = Role::kBackward;
+      if (forward.missing() && !backward.missing()) {
+        leave_undecided(graphs.back(),
+                        "its forward is missing: torch counts a miss before it comes to this one");
+        graphs.back().on_hit = {};
+      }
     }
     if (graphs.size() == 2) note_forward(graphs[0], graphs[1]);
     return graphs;
@@ -120,31 +155,46 @@ class EntryReplay {
   }
 
  private:
-  Expected<GraphReplay> half(const OpenedEntry& entry, const torch::CompiledGraphRef& reference,
-                             const std::optional<Boxes>& boxes) const {
-    const auto rules = rules_of(family_of(entry)).value_or(Rules{});
+  // One graph that an AOTAutograd entry names.
+  struct Found {
+    const torch::CompiledGraphRef* reference = nullptr;  ///< null: the entry has no such graph
+    AotGraph graph;
+    bool missing() const { return reference != nullptr && graph.code == nullptr; }
+  };
+
+  Status find(const OpenedEntry& entry, const torch::Field<torch::CompiledGraphRef>& field,
+              const Rules& rules, Found& found) const {
+    if (!field) return {};
+    found.reference = &*field;
     const std::uint16_t store = entry.place ? entry.place->store : 0;
-    auto found = find_aot_graph(source_, reference, store, rules, options_.limits);
-    if (!found) return tl::unexpected(found.error());
-    if (found->code == nullptr) {
+    auto graph = find_aot_graph(source_, *field, store, rules, options_.limits);
+    if (!graph) return tl::unexpected(graph.error());
+    found.graph = std::move(*graph);
+    return {};
+  }
+
+  GraphReplay half(const OpenedEntry& entry, const Found& found, const std::optional<Boxes>& boxes,
+                   std::set<std::string>& written) const {
+    if (found.missing()) {
       GraphReplay replay;
-      replay.entry = {std::string(reference.fx_graph_cache_key.value_or({})), "", ""};
+      replay.entry = {std::string(found.reference->fx_graph_cache_key.value_or({})), "", ""};
       replay.aot = place_of(entry);
       replay.release = entry.release;
       replay.rules = family_of(entry);
-      replay.decision.reasons.push_back(found->missing);
-      if (boxes) replay.decision.after = *boxes;
+      if (boxes) replay.before = *boxes;
+      leave_undecided(replay, found.graph.missing);
       return replay;
     }
-    GraphReplay replay = graph(found->entry ? *found->entry : entry, *found->code,
-                               {LoadedBy::kAotAutograd, place_of(entry), boxes});
-    if (!found->assumption.empty()) replay.assumptions.push_back(found->assumption);
+    GraphReplay replay = graph(found.graph.entry ? *found.graph.entry : entry, *found.graph.code,
+                               {LoadedBy::kAotAutograd, place_of(entry), boxes, &written});
+    if (!found.graph.assumption.empty()) replay.assumptions.push_back(found.graph.assumption);
     return replay;
   }
 
   // What of the forward explains its backward.
   static void note_forward(const GraphReplay& forward, GraphReplay& backward) {
     const Decision& decision = forward.decision;
+    if (backward.decision.outcome == Outcome::kUnknown) return;
     if (decision.outcome == Outcome::kUnknown) {
       backward.assumptions.emplace_back("its forward, which isn't known, leaves the boxes as it got them");
     } else if (decision.error) {
@@ -174,6 +224,22 @@ class EntryReplay {
   Source& source_;
   const ReplayOptions& options_;
 };
+
+// The backward of `entry` after its forward, where an AOTAutograd entry of the cache pairs them.
+std::optional<GraphReplay> decide_in_pair(Source& source, const OpenedEntry& entry,
+                                          const ReplayOptions& options) {
+  const auto pairing = find_pairing(source, *entry.place, options.limits);
+  if (!pairing) return std::nullopt;
+  auto pair = replay_opened(source, pairing->aot, options);
+  if (!pair || pair->size() != 2 || pair->front().entry.path.empty()) return std::nullopt;
+  GraphReplay& backward = pair->back();
+  if (backward.entry.path != entry.path) return std::nullopt;  // of another candidate
+  if (pairing->others > 0)
+    backward.assumptions.push_back(
+        fmt::format("it is used with the forward that {} names: {} more {} this graph", pairing->aot.path,
+                    pairing->others, pairing->others == 1 ? "entry names" : "entries name"));
+  return std::move(backward);
+}
 
 }  // namespace
 
@@ -208,7 +274,12 @@ Expected<std::vector<GraphReplay>> replay_entry(Source& source, const store::Ent
                                                 const ReplayOptions& options) {
   const auto entry = store::open_entry(source, ref, options.limits);
   if (!entry) return tl::unexpected(entry.error());
-  return replay_opened(source, *entry, options);
+  auto graphs = replay_opened(source, *entry, options);
+  if (!graphs || graphs->size() != 1 || !entry->place || options.constants != nullptr) return graphs;
+  GraphReplay& graph = graphs->front();
+  if (graph.role != Role::kBackward || graph.aot || !graph.before.cudagraphs) return graphs;
+  if (auto paired = decide_in_pair(source, *entry, options)) graph = std::move(*paired);
+  return graphs;
 }
 
 }  // namespace cachetool::replay

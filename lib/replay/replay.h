@@ -64,14 +64,19 @@ struct GraphReplay {
   std::vector<RunTimeNote> run_time;
   std::vector<std::string> nested_graphs;  ///< RegionalOutputCode: what it holds, as far as it can be seen
   std::vector<std::string> assumptions;    ///< sentences: what was taken for granted to get there
+  /// False for a graph that replay_cache reports more than once, where this isn't the item that totals are
+  /// made of: one for each AOTAutograd entry that names it (the first counts), and once more by itself where
+  /// torch, after a miss on the pair, looks for the graph alone.
+  bool counted = true;
 };
 
 /// What torch would do with the graphs of one entry: one for an FX entry, up to two for an AOTAutograd entry,
 /// decided in torch's order with the same boxes (torch/_functorch/_aot_autograd/aot_autograd_result.py:
 /// _load_and_post_compile, 2.15). The backward of a pair is decided after its forward also when only the
-/// backward was asked for, where an AOTAutograd entry of the cache names both. A graph that an entry names
-/// and that isn't there is a GraphReplay of callable kUnknown that says so. Errors: those of open_entry;
-/// kUsage when constants are supplied for an AOTAutograd entry, which never uses them.
+/// backward was asked for, where an AOTAutograd entry of the cache names both and the forward is there. A
+/// graph that an entry names and that isn't there is a GraphReplay of callable kUnknown that says so, and
+/// from 2.8 on, where torch loads both before it decides about either, its partner too. Errors: those of
+/// open_entry; kUsage when constants are supplied for an AOTAutograd entry, which never uses them.
 Expected<std::vector<GraphReplay>> replay_entry(store::Source& source, const store::EntryRef& entry,
                                                 const ReplayOptions& options);
 
@@ -88,8 +93,12 @@ class ReplaySink {
 };
 
 /// Every graph of the cache in scope: those of AOTAutograd entries first, each entry's together, then the FX
-/// graphs that none of them names; both in the order of Source::keys. `progress` counts keys. What can't be
-/// looked into goes to `skipped`.
+/// graphs that none of them names; both in the order of Source::keys. A graph is in scope when its own entry
+/// is, or the AOTAutograd entry that it was reached through; the latter may lie outside. An FX graph that
+/// several AOTAutograd entries name is reported for each (see GraphReplay::counted). A damaged entry goes to
+/// the sink and doesn't stop the run; one that vanishes meanwhile is left out. `progress` counts keys. What
+/// can't be looked into goes to `skipped`. Works on `pool`, calls the sink on this thread. Memory: some 64
+/// entries at a time and a path for each FX graph that was paired. Errors: kInterrupted.
 Status replay_cache(store::Source& source, ThreadPool& pool, const ReplayOptions& options, ReplaySink& sink,
                     std::vector<store::Skipped>& skipped, const store::ProgressCallback& progress = {});
 

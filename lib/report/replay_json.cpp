@@ -129,6 +129,7 @@ void write_on_hit(JsonWriter& json, const replay::OnHit& hit) {
   json.begin_object();
   write_counts(json, "counter_deltas", hit.counter_deltas);
   write_counts(json, "metrics_deltas", hit.metrics_deltas);
+  write_counts(json, "counters", hit.counters);
   write_texts(json, "files_written", hit.files_written);
   json.key("triton");
   json.begin_array();
@@ -137,13 +138,16 @@ void write_on_hit(JsonWriter& json, const replay::OnHit& hit) {
     json.member("kernel_hash", kernel.kernel_hash);
     json.member("device", kernel.device);
     text_or_null(json, "path", kernel.path);
-    json.member("shadowed", kernel.shadowed);
+    json.key("shadowed");
+    kernel.shadowed ? json.boolean(*kernel.shadowed) : json.null();
     json.member("files", kernel.files);
     json.member("bytes", kernel.bytes);
     json.end_object();
   }
   json.end_array();
   json.member("static_autotuners", hit.static_autotuners);
+  write_texts(json, "static_missing", hit.static_missing);
+  json.member("files_known", hit.files_known);
   json.end_object();
 }
 
@@ -307,6 +311,7 @@ void write_replay_members(JsonWriter& json, const GraphReplay& graph) {
   write_decision(json, graph);
   write_texts(json, "forward_reasons", graph.forward_reasons);
   write_inputs(json, graph);
+  json.member("counted", graph.counted);
   write_texts(json, "nested_graphs", graph.nested_graphs);
   write_texts(json, "assumptions", graph.assumptions);
 }

@@ -4,6 +4,7 @@ namespace cachetool::report {
 
 void ReplaySummary::add(const replay::GraphReplay& graph) {
   using replay::CudagraphState;
+  if (!graph.counted) return;  // another item stands for it
   ++graphs;
   const CudagraphState state = state_of(graph);
   ++states[static_cast<std::size_t>(state)];

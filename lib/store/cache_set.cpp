@@ -191,6 +191,7 @@ void add_triton_root(FileSystem& fs, const Environment& environment, CacheSet& s
   const auto value = environment.get("TRITON_CACHE_DIR");
   if (!value || value->empty()) return;
   std::string path = absolute_path(environment, *value);
+  set.triton_directory = path;
   if (is_within(set.roots[0].path, path)) return;
   auto directory = fs.open_root(path);
   if (!directory) return;

@@ -58,6 +58,9 @@ struct CacheSet {
   std::string scope;  ///< below roots[0]: what the user pointed at inside the cache; empty for all of it
   bool scope_is_file = false;
   ArtifactKind single_file_kind = ArtifactKind::kUnknown;  ///< kSingleFile only: what its content is
+  /// TRITON_CACHE_DIR, absolute, where it is set for this cache: not for one that an argument names, which
+  /// other processes may use.
+  std::optional<std::string> triton_directory;
   std::vector<Skipped> unsearched;  ///< places where more stores may lie and that couldn't be listed
 };
 

@@ -178,6 +178,17 @@ class DirectorySource final : public Source {
     return stat;
   }
 
+  Expected<bool> is_empty_directory(std::uint32_t root, std::string_view path) override {
+    const auto directory = open_below(fs_, set_.roots[root].directory, path);
+    if (!directory) return tl::unexpected(directory.error());
+    auto entries = fs_.list(**directory);
+    if (!entries) {
+      entries.error().path = std::string(path);
+      return tl::unexpected(std::move(entries.error()));
+    }
+    return entries->empty();
+  }
+
  private:
   std::string key_path(const KeyRef& key) const {
     const std::string name = key.key.str();

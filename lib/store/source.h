@@ -66,6 +66,8 @@ class Source {
   virtual Expected<FileStat> read_file(std::uint32_t root, std::string_view path, std::uint64_t max_bytes,
                                        std::string& buffer) = 0;
   virtual Expected<FileStat> stat_file(std::uint32_t root, std::string_view path) = 0;
+  /// Whether the directory at `path` below the root has nothing in it. kNotFound when it isn't there.
+  virtual Expected<bool> is_empty_directory(std::uint32_t root, std::string_view path) = 0;
 };
 
 /// A cache on disk. `fs` must outlive it.
