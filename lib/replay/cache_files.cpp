@@ -24,7 +24,7 @@ std::optional<Place> CacheFiles::kernel_directory(std::int64_t device, std::stri
   const auto home = store::triton_home(source_, store_, device);
   if (!home) return std::nullopt;
   if (!first_device_) first_device_ = device;
-  if (device != *first_device_) {
+  if (only_first_device_ && device != *first_device_) {
     const auto first = store::triton_home(source_, store_, *first_device_);
     if (!first || first->path != home->path) return std::nullopt;
   }

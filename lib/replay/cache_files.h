@@ -24,11 +24,12 @@ class CacheFiles {
       : source_(source), store_(store), written_(written) {}
 
   Place below_store(std::string_view path) const;
-  /// Nothing where it isn't known where Triton's directories are, or for a name that is none. Unless told
-  /// otherwise, torch hands the directory of the device that a process compiles its first kernel for to all
-  /// others too (torch/_inductor/runtime/triton_heuristics.py: CachingAutotuner.__init__, 2.6): the first
-  /// device asked for is taken for that one, and of another it can't be known.
+  /// Nothing where it isn't known where Triton's directories are, or for a name that is none.
   std::optional<Place> kernel_directory(std::int64_t device, std::string_view name);
+  /// Unless told otherwise, torch gives every kernel the directory of the device that the process compiled
+  /// its first one for (torch/_inductor/runtime/triton_heuristics.py: CachingAutotuner.__init__, 2.6). After
+  /// this call the first device asked for is taken for that one, and of another nothing is known.
+  void only_first_device() { only_first_device_ = true; }
   static Place in(const Place& directory, std::string_view name);
 
   /// os.path.exists; nothing where nobody can tell.
@@ -45,6 +46,7 @@ class CacheFiles {
   std::string full(const Place& place) const;
   store::Source& source_;
   std::uint16_t store_;
+  bool only_first_device_ = false;
   std::optional<std::int64_t> first_device_;
   std::set<std::string>& written_;
 };

@@ -71,6 +71,11 @@ class Load {
   void read_and_emit(const torch::TritonBundle& bundle) {
     result_.static_autotuners = bundle.static_autotuners.size();
     if (!is_on(graph_, "bundle_triton_into_fx_graph_cache")) return;
+    const bool launches = rules_.family >= ReleaseFamily::k2_8 &&
+                          is_on(graph_, rules_.family < ReleaseFamily::k2_11 ? "use_static_cuda_launcher"
+                                                                             : "use_static_triton_launcher");
+    // A process that only loads such entries compiles nothing.
+    if (files_ && (!launches || bundle.static_autotuners.empty())) files_->only_first_device();
     std::int64_t files = 0;
     bool known = true;
     for (const TritonKernelArtifacts& kernel : bundle.kernel_artifacts) {
@@ -80,10 +85,7 @@ class Load {
     }
     result_.files_known &= known;
     if (known) count("triton_bundler_read_and_emit_kernel", files);
-    if (!is_on(graph_, rules_.family < ReleaseFamily::k2_11 ? "use_static_cuda_launcher"
-                                                            : "use_static_triton_launcher"))
-      return;
-    load_autotuners(bundle, known);
+    if (launches) load_autotuners(bundle, known);
   }
 
   TritonEmission emit(const TritonKernelArtifacts& kernel) {

@@ -47,8 +47,10 @@ class CacheBuilder {
   void add_aot(const std::string& key, const std::string& pickle) {
     fs_.add_file("/cache/aotautograd/" + key + "/" + store_tests::leaf_name('l'), pickle);
   }
-  cachetool::store::Source& source() {
-    if (!source_) source_ = store_tests::open_source(fs_, "/cache");
+  cachetool::MemoryFileSystem& files() { return fs_; }
+  /// The whole cache, or the part of it at `path` below /cache. Opened once.
+  cachetool::store::Source& source(const std::string& path = "") {
+    if (!source_) source_ = store_tests::open_source(fs_, "/cache" + path);
     REQUIRE(source_);
     return *source_;
   }
