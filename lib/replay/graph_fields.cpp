@@ -14,8 +14,10 @@ namespace {
 using torch::CompiledFxGraph;
 using torch::Field;
 
-// A partition repeats the names of the graph's inputs, so few bytes of an entry could ask for many.
+// A pickle names a text once and repeats it in two bytes, and a partition repeats the names of the graph's
+// inputs, so few bytes of an entry could ask for many.
 constexpr std::uint64_t kMaxArgumentBytes = 64 << 20;
+constexpr std::uint64_t kMaxStrideBytes = 4 << 20;  // parsing them takes well under a second
 
 template <class T>
 bool malformed(const Field<T>& field) {
@@ -31,6 +33,16 @@ std::string not_as_written(std::string_view name) {
   return fmt::format("{} holds what torch never writes there", name);
 }
 
+// What the texts take as arguments and as reasons; an escaped character has up to ten.
+std::optional<std::string> check_texts(const torch::CudagraphCachedInfo& info) {
+  std::uint64_t bytes = 0;
+  for (const torch::PlaceholderInfo& placeholder : *info.placeholders)
+    bytes += placeholder.name->size() + sizeof(std::string);
+  for (const std::string_view reason : *info.cudagraph_fail_reasons) bytes += reason.size() * 11;
+  if (bytes <= kMaxArgumentBytes) return std::nullopt;
+  return fmt::format("the texts of cudagraph_info would take more than {} MiB", kMaxArgumentBytes >> 20);
+}
+
 std::optional<std::string> check_info(const torch::CudagraphCachedInfo& info) {
   if (missing(info.cudagraph_fail_reasons)) return not_as_written("cudagraph_info.cudagraph_fail_reasons");
   if (missing(info.placeholders)) return not_as_written("cudagraph_info.placeholders");
@@ -40,7 +52,7 @@ std::optional<std::string> check_info(const torch::CudagraphCachedInfo& info) {
   for (const torch::PlaceholderInfo& placeholder : *info.placeholders) {
     if (missing(placeholder.name)) return not_as_written("the name of a placeholder in cudagraph_info");
   }
-  return std::nullopt;
+  return check_texts(info);
 }
 
 std::optional<std::string> check_partitions(const CompiledFxGraph& graph) {
@@ -57,7 +69,10 @@ std::optional<std::string> check_partitions(const CompiledFxGraph& graph) {
         missing(map.constant_names))
       return not_as_written("partition_maps");
     bytes += map.input_index_mapping->size() * (longest_name + 40);
-    bytes += map.output_index_mapping->size() * 16;
+    for (const pickle::Value& outputs : *map.output_index_mapping) {
+      const auto several = torch::sequence_items(outputs);
+      bytes += 16 * (1 + (several ? several->size() : 0));
+    }
     if (bytes > kMaxArgumentBytes)
       return fmt::format("the arguments of its partitions would take more than {} MiB",
                          kMaxArgumentBytes >> 20);
@@ -69,6 +84,7 @@ std::optional<std::string> check_partitions(const CompiledFxGraph& graph) {
 std::optional<std::string> check_strides(const CompiledFxGraph& graph) {
   if (malformed(graph.output_strides)) return not_as_written("output_strides");
   if (!graph.output_strides) return std::nullopt;
+  std::uint64_t bytes = 0;
   for (const pickle::Value& output : *graph.output_strides) {
     if (output.is_none()) continue;
     const auto strides = torch::sequence_items(output);
@@ -76,6 +92,9 @@ std::optional<std::string> check_strides(const CompiledFxGraph& graph) {
     for (const pickle::Value& stride : *strides) {
       if (stride.is(pickle::Tag::kInt)) continue;
       if (!stride.is(pickle::Tag::kString)) return not_as_written("output_strides");
+      bytes += stride.bytes().size();
+      if (bytes > kMaxStrideBytes)
+        return fmt::format("the expressions in output_strides have more than {} MiB", kMaxStrideBytes >> 20);
       if (const auto parsed = pickle::SymExpr::parse(stride.bytes()); !parsed)
         return fmt::format("a stride in output_strides is no expression that is evaluated here: {}",
                            parsed.error().message);

@@ -147,9 +147,10 @@ class PostCompile {
     if (!whole) return tl::unexpected(whole.error());
     if (rules_.asserts_stack_traces && !graph_.cudagraph_info->stack_traces) return no_stack_traces(kSource);
     if (const auto done = prepare_cudagraph_post_compile(); !done) return done;
+    const PartitionMetadata metadata(*whole, names_, rules_);
     std::vector<Wrap> wraps;
     for (const torch::GraphPartitionMap& map : *graph_.partition_maps) {
-      auto wrap = partition_wrap(map, *whole, names_, rules_);
+      auto wrap = metadata.wrap(map);
       if (!wrap) return tl::unexpected(wrap.error());
       wraps.push_back(std::move(*wrap));
     }

@@ -38,6 +38,13 @@ std::string long_mapping(std::size_t count) {
   return list(items);
 }
 
+// That value `count` times: once as it is, then named by its place in the memo, in two bytes each.
+std::string repeated(const std::string& value, std::size_t count) {
+  std::string items = value + "q\x05";  // BINPUT, then BINGET
+  for (std::size_t i = 1; i < count; ++i) items += "h\x05";
+  return items;
+}
+
 }  // namespace
 
 TEST_SUITE_BEGIN("replay/graph_fields");
@@ -121,6 +128,33 @@ TEST_CASE("a small entry can't ask for large arguments") {
               list(partition(0, long_mapping(600), list()), partition(1, long_mapping(600), list())));
   CHECK(problem(builder) == "the arguments of its partitions would take more than 64 MiB");
   CHECK(decide(builder, {"cudagraphs=on"}).callable == Callable::kUnknown);
+}
+
+TEST_CASE("nor for texts that a pickle names once and repeats in two bytes") {
+  const std::string too_much = "the texts of cudagraph_info would take more than 64 MiB";
+  const std::string name(256 << 10, 'n');
+  const std::string input = pickle_text::instance("torch._inductor.cudagraph_utils", "PlaceholderInfo",
+                                                  dict(text("name"), text(name)));
+  CHECK(problem(graph().info("placeholders", tuple(repeated(input, 200)))) == "none");
+  CHECK(problem(graph().info("placeholders", tuple(repeated(input, 300)))) == too_much);
+  CHECK(problem(graph().info("cudagraph_fail_reasons", list(repeated(text(name), 20)))) == "none");
+  CHECK(problem(graph().info("cudagraph_fail_reasons", list(repeated(text(name), 30)))) == too_much);
+}
+
+TEST_CASE("nor for outputs and strides that are repeated so") {
+  std::string outputs;
+  for (int i = 0; i < 5000; ++i) outputs += "K\x01";
+  const auto with_outputs = [&](std::size_t count) {
+    return problem(
+        graph().set("partition_maps", list(partition(0, list(), list(repeated(list(outputs), count))))));
+  };
+  CHECK(with_outputs(800) == "none");
+  CHECK(with_outputs(900) == "the arguments of its partitions would take more than 64 MiB");
+  std::string stride = "1";
+  while (stride.size() < 20'000) stride += "+1";
+  CHECK(problem(graph().set("output_strides", list(tuple(repeated(text(stride), 300))))) ==
+        "the expressions in output_strides have more than 4 MiB");
+  CHECK(problem(graph().set("output_strides", list(tuple(repeated(text(stride), 100))))) == "none");
 }
 
 TEST_CASE("strides are expressions of a closed grammar") {

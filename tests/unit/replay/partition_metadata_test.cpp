@@ -39,7 +39,8 @@ OrRaised<Wrap> wrap_of(const std::string& map, const Wrap& whole, torch::Release
   builder.set("partition_maps", list(map));
   const Decoded decoded = decode(builder.pickle());
   REQUIRE(decoded.fx_graph()->partition_maps);
-  return partition_wrap(decoded.fx_graph()->partition_maps->front(), whole, kConstants, *rules_of(family));
+  const Rules rules = *rules_of(family);
+  return PartitionMetadata(whole, kConstants, rules).wrap(decoded.fx_graph()->partition_maps->front());
 }
 
 OrRaised<Wrap> wrap_of(const std::string& map, torch::ReleaseFamily family) {
