@@ -115,6 +115,7 @@ std::optional<std::string> unusable_field(const CompiledFxGraph& graph) {
   if (missing(graph.device_idxs)) return not_as_written("device_idxs");
   if (missing(graph.mutated_input_idxs)) return not_as_written("mutated_input_idxs");
   if (missing(graph.inputs_to_check)) return not_as_written("inputs_to_check");
+  if (malformed(graph.boxed_forward_device_index)) return not_as_written("boxed_forward_device_index");
   if (malformed(graph.constants)) return not_as_written("constants");
   if (malformed(graph.cudagraph_info)) return not_as_written("cudagraph_info");
   if (malformed(graph.source_code)) return not_as_written("source_code");

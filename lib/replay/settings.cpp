@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "torch/wrapper_runner.h"
+
 namespace cachetool::replay {
 namespace {
 
@@ -163,13 +165,18 @@ Setting<bool> caller_flag(const CompiledFxGraph& graph, const SettingOverrides& 
   return {stored || evaluated, SettingOrigin::kEntry};
 }
 
-// Only a compile with the option on stores partitions.
+// A bundled graph has no key of its own: only a compile with the option on stores partitions, and writes a
+// wrapper in parts also where none can be captured.
 Setting<bool> partition_flag(const CompiledFxGraph& graph, const SettingOverrides& given,
                              const Rules& rules) {
   Setting<bool> flag = choose("graph_partition", graph, given, rules.partition_by_default, parse_switch);
-  const bool stored = graph.partition_maps && !graph.partition_maps->empty();
-  if (flag.origin == SettingOrigin::kDefault && stored) flag = {true, SettingOrigin::kEntry};
-  if (!rules.graph_partition) flag.value = false;
+  if (flag.origin == SettingOrigin::kDefault) {
+    const std::string_view source = graph.source_code.value_or({});
+    const bool stored = graph.partition_maps && !graph.partition_maps->empty();
+    if (stored || !source.empty())
+      flag = {stored || torch::scan_runner(source).has_recursively_apply_fns, SettingOrigin::kEntry};
+  }
+  if (!rules.graph_partition) flag = {false, SettingOrigin::kDefault};
   return flag;
 }
 
@@ -188,10 +195,8 @@ Setting<IndexBox> index_box(const CompiledFxGraph& graph, const SettingOverrides
     if (const auto value = parse_index_box(*text)) return {*value, SettingOrigin::kGiven};
   }
   if (!rules.index_box_of_entry) return {IndexBox{}, SettingOrigin::kDefault};
-  IndexBox box;
-  // A field that is None can be an empty box or none at all; the two differ only where torch would raise.
-  if (graph.boxed_forward_device_index) box.value = *graph.boxed_forward_device_index;
-  return {box, SettingOrigin::kEntry};
+  const torch::Field<torch::BoxedIndex>& box = graph.boxed_forward_device_index;
+  return {{!box.is_none(), box.value_or(std::nullopt)}, SettingOrigin::kEntry};
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -33,6 +34,9 @@ struct PlaceholderInfo {
   Field<Values> users;  ///< of class PlaceholderInfo, one level deep
   Field<std::string_view> mutating_use_stack_trace;
 };
+
+/// What a BoxedDeviceIndex holds. A field of this type is None where there is no box at all.
+using BoxedIndex = std::optional<std::int64_t>;
 
 /// torch/_inductor/cudagraph_utils.py: CudagraphCachedInfo.
 struct CudagraphCachedInfo {
@@ -73,8 +77,7 @@ struct FxKwargs {
   Field<pickle::Value> user_visible_outputs;  ///< 2.5
   Field<bool> is_inference;
   Field<bool> layout_opt;
-  Field<std::int64_t>
-      boxed_forward_device_index;  ///< value of the box; None when the box is empty or missing
+  Field<BoxedIndex> boxed_forward_device_index;
   Field<pickle::Value> extern_node_serializer;
   Field<pickle::Value> get_decomp_fn;  ///< 2.12 on: a global
 };
@@ -112,7 +115,7 @@ struct CompiledFxGraph {
   Field<bool> defers_input_alignment;  ///< _defers_input_alignment
   Field<FxKwargs> fx_kwargs;
   Field<Ints> inputs_to_check;
-  Field<std::int64_t> boxed_forward_device_index;  ///< 2.5 to 2.7, value of the box
+  Field<BoxedIndex> boxed_forward_device_index;  ///< 2.5 to 2.7
   Field<std::string_view> compile_region_name;
   Field<pickle::Value> compile_context;            ///< _compile_context
   Field<bool> boxed_call;                          ///< _boxed_call

@@ -125,9 +125,20 @@ void read_boxed_bool(Reading& reading, const Path& path, const Value& value, Fie
   read(reading, path, inner != nullptr ? *inner : value, out);
 }
 
-void read_boxed_index(Reading& reading, const Path& path, const Value& value, Field<std::int64_t>& out) {
+void read_boxed_index(Reading& reading, const Path& path, const Value& value,
+                      Field<std::optional<std::int64_t>>& out) {
   const Value* inner = boxed(value, "BoxedDeviceIndex");
-  read(reading, path, inner != nullptr ? *inner : value, out);
+  Field<std::int64_t> number;
+  read(reading, path, inner != nullptr ? *inner : value, number);
+  if (number) {
+    out = std::optional(*number);
+  } else if (!number.is_none()) {
+    out.set_malformed();
+  } else if (inner != nullptr) {
+    out = std::optional<std::int64_t>();
+  } else {
+    out.set_none();
+  }
 }
 
 void read_enum(Reading& reading, const Path& path, const Value& value, Field<std::int64_t>& out) {

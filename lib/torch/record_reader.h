@@ -70,9 +70,10 @@ void read(Reading& reading, const Path& path, const pickle::Value& value, Field<
 void read_bytes(Reading& reading, const Path& path, const pickle::Value& value, Field<std::string_view>& out);
 /// The `value` of a BoxedBool, or a bool.
 void read_boxed_bool(Reading& reading, const Path& path, const pickle::Value& value, Field<bool>& out);
-/// The `value` of a BoxedDeviceIndex, or an int; an empty box is None.
+/// The `value` of a BoxedDeviceIndex, or an int; without a box None, with an empty one a value that holds
+/// nothing.
 void read_boxed_index(Reading& reading, const Path& path, const pickle::Value& value,
-                      Field<std::int64_t>& out);
+                      Field<std::optional<std::int64_t>>& out);
 /// The number of an enum member.
 void read_enum(Reading& reading, const Path& path, const pickle::Value& value, Field<std::int64_t>& out);
 

@@ -1,9 +1,10 @@
 #!/bin/bash
 # run.sh: compares cachetool with real torch releases. Each release compiles model.py into a fresh cache, decodes what it wrote
 # (torch_fields.py), and cachetool must show the same; torch and doctor are asked which directory is the cache under various
-# settings (places.py); torch's own post-compile and `cachetool replay` decide about random graphs (post_compile.py); then torch keeps
-# compiling while cachetool reads; and at last it runs on a cache that was damaged and repaired (repair.py). SARIF output is validated
-# (sarif.py), which needs no torch.
+# settings (places.py); torch's own post-compile and `cachetool replay` decide about random graphs (post_compile.py) and about
+# compiled models, also for a declared CUDA device (decisions.py tells what that takes); then torch keeps compiling while cachetool
+# reads; and at last it runs on a cache that was damaged and repaired (repair.py). SARIF output is validated (sarif.py), which needs no
+# torch.
 #   CACHETOOL                   the binary (default: build/dev/cachetool, build/release/cachetool)
 #   CACHETOOL_TORCH_VENV        virtual environments with torch, separated by spaces; else python3 if it has torch
 #   CACHETOOL_INTEROP_INSTALL   1: without those, install torch into scratch environments, the newest and CACHETOOL_INTEROP_SECOND
@@ -62,6 +63,9 @@ test_release() {
   echo -n "    post-compile: "
   OMP_NUM_THREADS=1 "$python" "$here/post_compile.py" "$cachetool" 300 2>"$scratch/post_compile.err" ||
     { failed=1; tail -n 20 "$scratch/post_compile.err"; }
+  echo "    decisions:"
+  python3 "$here/decisions.py" "$cachetool" "$python" >"$scratch/decisions.log" 2>&1 || failed=1
+  sed 's/^/      /' "$scratch/decisions.log"
   if [ "$live" != 0 ]; then
     echo -n "    live: "
     python3 "$here/live.py" "$cachetool" "$python" "$live" 2>"$scratch/live.err" || { failed=1; tail -n 20 "$scratch/live.err"; }

@@ -97,6 +97,12 @@ inline std::string wrapper(std::size_t partitions) {
          "])\ncall = runner.call\nrecursively_apply_fns = runner.recursively_apply_fns\n";
 }
 
+/// A BoxedDeviceIndex with that value.
+inline std::string index_box(const std::string& value) {
+  using namespace pickle_text;
+  return instance("torch._inductor.cudagraph_utils", "BoxedDeviceIndex", dict(text("value"), value));
+}
+
 /// Six float32 in a tensor.
 inline std::string float_tensor() {
   return pickle_text::tensor(pickle_text::storage("FloatStorage", "cpu", 6, std::string(24, '\0')));
@@ -131,7 +137,7 @@ class GraphBuilder {
     }
     if (family >= k2_15) set("has_uncaptured_partition", boolean(false));
     set("inputs_to_check", integers({0, 2}));
-    if (family <= k2_7) set("boxed_forward_device_index", none());
+    if (family <= k2_7) set("boxed_forward_device_index", index_box(none()));
     kwarg("cudagraphs", boolean(true)).kwarg("static_input_idxs", integers({1}));
     kwarg("is_backward", boolean(false)).kwarg("is_inference", boolean(false));
     info("placeholders", placeholders({"arg0_1", "arg1_1", "arg2_1"}));

@@ -136,7 +136,7 @@ TEST_CASE("a backward by itself: its forward ran on the first of its devices") {
     CAPTURE(torch::family_name(family));
     GraphBuilder builder(family);
     builder.backward().fails({"x"});
-    const GraphReplay graph = replay_alone(builder, {"graph_partition=off", "cudagraph_manager=on"});
+    const GraphReplay graph = replay_alone(builder, {"graph_partition=off"});
     if (family <= k2_7) {
       // Those releases keep the box in the entry.
       CHECK(graph.decision.callable == Callable::kError);
@@ -150,6 +150,10 @@ TEST_CASE("a backward by itself: its forward ran on the first of its devices") {
     const GraphReplay told = replay_alone(builder, {"forward_device_index=1", "cudagraph_manager=on"});
     CHECK(told.before.forward_device_index.value == 1);
     CHECK(told.assumptions.empty());
+    // The forward has run, so that the manager is there; unless the user says otherwise.
+    CHECK(replay_alone(builder, {"graph_partition=off", "forward_device_index=1"})
+              .decision.sets_running_backward);
+    CHECK(replay_alone(builder, {"graph_partition=off", "cudagraph_manager=off"}).decision.error);
     CHECK(replay_alone(builder, {"cudagraphs=off"}).assumptions.empty());
   }
 }

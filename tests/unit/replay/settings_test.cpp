@@ -170,33 +170,55 @@ TEST_CASE("without details of the key the entry itself tells of the flag") {
   }
 }
 
-TEST_CASE("partitioning: stored partitions, else the release's default") {
+TEST_CASE("partitioning: stored partitions, else how the wrapper was written, else the release's default") {
   for (const auto family : kFamilies) {
     CAPTURE(torch::family_name(family));
-    const Settings stored = settings(GraphBuilder(family));
-    CHECK(stored.graph_partition.value == (family >= k2_8));
-    CHECK((stored.graph_partition.origin == SettingOrigin::kEntry) == (family >= k2_8));
-    GraphBuilder none_stored(family);
-    if (family >= k2_8) none_stored.set("partition_maps", list());
-    CHECK(settings(none_stored).graph_partition.value == (family >= k2_9));
-    CHECK(settings(none_stored).graph_partition.origin == SettingOrigin::kDefault);
+    const auto known = family >= k2_8 ? SettingOrigin::kEntry : SettingOrigin::kDefault;
+    GraphBuilder builder(family);
+    builder.without("source_code");
+    CHECK(settings(builder).graph_partition.value == (family >= k2_8));
+    CHECK(settings(builder).graph_partition.origin == known);
+    if (family >= k2_8) builder.set("partition_maps", list());
+    CHECK(settings(builder).graph_partition.value == (family >= k2_9));
+    CHECK(settings(builder).graph_partition.origin == SettingOrigin::kDefault);
     // 2.6 has no such option and 2.7's isn't looked at.
-    CHECK(settings(none_stored, {"graph_partition=on"}).graph_partition.value == (family >= k2_8));
+    CHECK(settings(builder, {"graph_partition=on"}).graph_partition.value == (family >= k2_8));
+    builder.set("source_code", text("def call(args):\n    return ()\n"));
+    CHECK_FALSE(settings(builder).graph_partition.value);
+    CHECK(settings(builder).graph_partition.origin == known);
+    builder.set("source_code", text("recursively_apply_fns = runner.recursively_apply_fns\n"));
+    CHECK(settings(builder).graph_partition.value == (family >= k2_8));
+    CHECK(settings(builder).graph_partition.origin == known);
   }
 }
 
 TEST_CASE("the box: the entry's own to 2.7, then an empty one of the caller") {
   for (const auto family : kFamilies) {
     CAPTURE(torch::family_name(family));
-    CHECK(settings(GraphBuilder(family)).forward_device_index.value == IndexBox{});
-    GraphBuilder holding(family);
-    holding.set("boxed_forward_device_index",
-                pickle_text::instance("torch._inductor.cudagraph_utils", "BoxedDeviceIndex",
-                                      dict(text("value"), integer(1))));
-    const Settings got = settings(holding);
+    GraphBuilder builder(family);
+    CHECK(settings(builder).forward_device_index.value == IndexBox{});
+    builder.set("boxed_forward_device_index", index_box(integer(1)));
+    const Settings got = settings(builder);
     CHECK(got.forward_device_index.value.value.has_value() == (family <= k2_7));
     CHECK(got.forward_device_index.origin ==
           (family <= k2_7 ? SettingOrigin::kEntry : SettingOrigin::kDefault));
+    // None: whoever compiled the graph passed no box.
+    builder.set("boxed_forward_device_index", pickle_text::none());
+    CHECK(settings(builder).forward_device_index.value.exists == (family >= k2_8));
+  }
+}
+
+TEST_CASE("CUDA graph trees: a reason's wording tells where no key is stored") {
+  for (const auto family : kFamilies) {
+    CAPTURE(torch::family_name(family));
+    GraphBuilder builder(family);
+    builder.set("disabled_cudagraphs_reason",
+                text("skipping cudagraphs due to mutated inputs (1 instances)"));
+    CHECK(settings(builder).cudagraph_trees.value);
+    builder.set("disabled_cudagraphs_reason", text("skipping cudagraphs due to mutated inputs"));
+    CHECK_FALSE(settings(builder).cudagraph_trees.value);
+    CHECK(settings(builder).cudagraph_trees.origin == SettingOrigin::kEntry);
+    CHECK(settings(builder, {"triton.cudagraph_trees=on"}).cudagraph_trees.value);
   }
 }
 
