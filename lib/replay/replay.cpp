@@ -7,6 +7,7 @@
 
 #include "replay/aot_graphs.h"
 #include "replay/constants.h"
+#include "replay/nested_graphs.h"
 #include "replay/pairing.h"
 #include "replay/post_compile.h"
 #include "replay/supplied_constants.h"
@@ -93,6 +94,10 @@ class EntryReplay {
     }
     const auto* graph = std::get_if<CompiledFxGraph>(&code);
     if (graph == nullptr) {
+      if (const auto* regional = std::get_if<torch::RegionalOutputCode>(&code)) {
+        Budget budget = options_.limits.budget(regional->serialized_graph_module.value_or({}).size());
+        replay.nested_graphs = nested_graphs(*regional, budget);
+      }
       replay.decision = decide(code, StoredConstants(way.loaded_by), {}, way.boxes.value_or(Boxes{}), *rules);
       return replay;
     }
@@ -134,6 +139,8 @@ class EntryReplay {
     std::optional<Boxes> boxes;
     if (forward.reference != nullptr) {
       graphs.push_back(half(entry, forward, boxes, written));
+      if (graphs.back().role == Role::kUnknown)
+        graphs.back().role = backward.reference != nullptr ? Role::kForward : Role::kInference;
       if (backward.missing() && !forward.missing() && rules.post_compile_after_both)
         leave_undecided(graphs.back(),
                         "its backward is missing: torch counts a miss before any post-compile");
