@@ -9,6 +9,7 @@
 #include "commands/open_cache.h"
 #include "commands/options.h"
 #include "commands/progress.h"
+#include "commands/replay_constants.h"
 #include "commands/replay_settings.h"
 #include "replay/replay.h"
 #include "report/replay_report.h"
@@ -25,14 +26,17 @@ Examples:
   cachetool replay fvvegf7a
   cachetool replay
   cachetool replay fvvegf7a --set cudagraphs=on --set graph_partition=off --json
+  cachetool replay fjbxpmwp --constants constants.pt
 
-Exit status: 0 the decision could be computed, 1 torch would raise, 2 wrong usage, 3 it couldn't be computed.)";
+Exit status: 0 the decision could be computed, 1 torch would raise, or --constants is damaged or fits no graph, 2 wrong
+usage, 3 it couldn't be computed.)";
 
 struct Options {
   CommonOptions common;
   std::vector<std::string> targets;
   std::vector<std::string> settings;
   std::string release;
+  std::string constants;
 };
 
 // What to replay, and how much of it a person is told.
@@ -105,8 +109,8 @@ ExitCode code_of(const replay::GraphReplay& graph) {
 class ReplayRun final : private replay::ReplaySink {
  public:
   ReplayRun(Context& context, ErrorForm form, const replay::ReplayOptions& request,
-            report::ReplayWriter& writer)
-      : context_(context), form_(form), request_(request), writer_(writer) {}
+            report::ReplayWriter& writer, GivenConstants& constants)
+      : context_(context), form_(form), request_(request), writer_(writer), constants_(constants) {}
 
   void add_whole(store::Source& source, ThreadPool& pool) {
     std::vector<store::Skipped> skipped;
@@ -127,7 +131,7 @@ class ReplayRun final : private replay::ReplaySink {
   }
   ExitCode finish() {
     writer_.finish(summary_);
-    return code_;
+    return merge(code_, constants_.finish(context_, form_));
   }
 
  private:
@@ -142,6 +146,7 @@ class ReplayRun final : private replay::ReplaySink {
   }
   void graph(const replay::GraphReplay& graph) override {
     summary_.add(graph);
+    constants_.add(graph);
     writer_.graph(graph);
     code_ = merge(code_, code_of(graph));
   }
@@ -151,6 +156,7 @@ class ReplayRun final : private replay::ReplaySink {
   ErrorForm form_;
   const replay::ReplayOptions& request_;
   report::ReplayWriter& writer_;
+  GivenConstants& constants_;
   report::ReplaySummary summary_;
   ExitCode code_ = ExitCode::kDone;
 };
@@ -159,6 +165,10 @@ ExitCode replay_command(const Options& options, Context& context) {
   const ErrorForm form = error_form(options.common);
   auto request = replay_options(options.common, options.settings, options.release);
   if (!request) return report_error(context, request.error(), form);
+  GivenConstants constants;
+  if (const auto read = constants.read(context, options.common, options.constants); !read)
+    return report_error(context, read.error(), form);
+  request->constants = constants.values();
   std::vector<Target> targets;
   const ExitCode code = resolve_all(options, context, targets);
   if (targets.empty()) return code;
@@ -168,7 +178,7 @@ ExitCode replay_command(const Options& options, Context& context) {
   const auto writer = report::make_replay_writer(
       context.out, targets.front().selection.source->cache().roots[0].path, format_of(options.common),
       look_of(options.common, context), in_full ? report::Detail::kAll : report::Detail::kLine);
-  ReplayRun run(context, form, *request, *writer);
+  ReplayRun run(context, form, *request, *writer, constants);
   ThreadPool pool(options.common.threads);
   for (const Target& target : targets) {
     if (target.whole) {
@@ -190,6 +200,7 @@ void add_replay(CLI::App& app, Invocation& invocation) {
                    "KEY, KEY/LEAF, a prefix of either, a file or a directory; default: the whole cache")
       ->type_name("");
   add_setting_options(*command, options->settings, options->release);
+  add_constants_option(*command, options->constants);
   add_common_options(*command, options->common);
   command->footer(settings_help() + "\n" + kHelp);
   command->callback([options, &invocation] {

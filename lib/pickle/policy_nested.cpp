@@ -26,7 +26,10 @@ constexpr StorageType kStorageTypes[] = {
 };
 
 const StorageType* find_storage_type(const Value& value) {
-  if (!value.is(Tag::kGlobal) || value.global().module != "torch") return nullptr;
+  if (!value.is(Tag::kGlobal)) return nullptr;
+  // torch.UntypedStorage is pickled under the module that defines it.
+  const std::string_view module = value.global().module;
+  if (module != "torch" && !is_global(value, "torch.storage", "UntypedStorage")) return nullptr;
   const auto* found = std::find_if(std::begin(kStorageTypes), std::end(kStorageTypes),
                                    [&](const StorageType& type) { return type.name == value.global().name; });
   return found == std::end(kStorageTypes) ? nullptr : found;

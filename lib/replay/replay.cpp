@@ -112,8 +112,8 @@ class EntryReplay {
     }
     const SuppliedValues* supplied = options_.constants;
     const StoredConstants stored(way.loaded_by);
-    replay.decision = supplied != nullptr ? decide(*graph, SuppliedConstants(*supplied), replay.settings,
-                                                   replay.before, *rules)
+    replay.decision = supplied != nullptr ? decide(*graph, SuppliedConstants(*graph, *supplied),
+                                                   replay.settings, replay.before, *rules)
                                           : decide(*graph, stored, replay.settings, replay.before, *rules);
     replay.constants = report_constants(*graph, way.loaded_by, supplied);
     replay.run_time = run_time_notes(*graph, replay.decision, replay.settings, *rules);

@@ -1,28 +1,27 @@
 #pragma once
 
+#include <deque>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
-#include "base/error.h"
-#include "base/file_system.h"
 #include "replay/constants.h"
+#include "replay/supplied_values.h"
 
 namespace cachetool::replay {
 
-/// Values that a user hands over for frozen parameters (--constants FILE).
-class SuppliedValues {
- public:
-};
-
-/// The entry's own constants and the supplied values of its frozen parameters.
+/// The entry's own constants and, where they fit, the supplied values of one graph's frozen parameters.
 class SuppliedConstants final : public ConstantSource {
  public:
-  explicit SuppliedConstants(const SuppliedValues& values) : values_(values) {}
+  /// Both must outlive this.
+  SuppliedConstants(const torch::CompiledFxGraph& graph, const SuppliedValues& values);
   OrRaised<std::vector<BoundConstant>> unwrap(const torch::CompiledFxGraph& graph,
                                               const Rules& rules) const override;
 
  private:
-  const SuppliedValues& values_;
+  std::unordered_map<std::string_view, const torch::Tensor*> tensors_;
+  std::deque<torch::Tensor> reinterpreted_;  // values that were handed over as raw bits
+  std::deque<std::string> dtypes_;           // of these
 };
 
 }  // namespace cachetool::replay

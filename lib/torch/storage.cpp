@@ -79,7 +79,9 @@ tl::unexpected<Error> malformed(std::string message) {
   return fail(ErrorCode::kMalformed, "a tensor's storage " + std::move(message));
 }
 
-std::optional<std::string_view> dtype_of_class(const pickle::GlobalNode& cls) {
+}  // namespace
+
+std::optional<std::string_view> storage_class_dtype(const pickle::GlobalNode& cls) {
   if (cls.module == "torch.storage" && cls.name == "UntypedStorage") return std::string_view{};
   if (cls.module != "torch" && cls.module != "torch.cuda") return std::nullopt;
   for (const NamedType& type : kStorageClasses) {
@@ -87,8 +89,6 @@ std::optional<std::string_view> dtype_of_class(const pickle::GlobalNode& cls) {
   }
   return std::nullopt;
 }
-
-}  // namespace
 
 std::uint64_t dtype_size(std::string_view dtype) {
   for (const TypeSize& type : kTypeSizes) {
@@ -134,7 +134,7 @@ Expected<StorageView> read_storage(std::string_view bytes, Budget& budget) {
       !id[3].is(Tag::kString) || !id[4].is(Tag::kInt)) {
     return malformed("is described by other values than torch writes");
   }
-  const auto dtype = dtype_of_class(id[1].global());
+  const auto dtype = storage_class_dtype(id[1].global());
   if (!dtype) {
     return fail(ErrorCode::kUnsupported, fmt::format("a tensor's storage is of the unknown class {}.{}",
                                                      id[1].global().module, id[1].global().name));

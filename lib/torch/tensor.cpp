@@ -68,18 +68,14 @@ std::string reach_problem(const Tensor& tensor, std::uint64_t bytes, std::uint64
                      bytes);
 }
 
-/// The storage argument: torch.storage._load_from_bytes(bytes).
-void read_storage_argument(const Value& value, Budget& budget, Tensor& out) {
-  if (!is_instance(value, "torch.storage", "_load_from_bytes") || !value.object().args.is(Tag::kTuple)) {
-    out.problem = "the tensor's storage is not stored with it";
-    return;
-  }
-  const Args args = value.object().args.tuple().items();
-  if (args.size() != 1 || !args[0].is(Tag::kBytes)) {
-    out.problem = "the tensor's storage is not stored as bytes";
-    return;
-  }
-  auto storage = read_storage(args[0].bytes(), budget);
+/// What reading a tensor draws on.
+struct Supply {
+  Budget& budget;
+  const StorageProvider* storages;
+};
+
+/// A storage that was found, as the tensor's.
+void take_storage(Expected<StorageView> storage, Tensor& out) {
   if (!storage) {
     out.problem = storage.error().message;
     return;
@@ -95,6 +91,22 @@ void read_storage_argument(const Value& value, Budget& budget, Tensor& out) {
   if (element != 0) out.problem = reach_problem(out, storage->bytes.size(), element);
 }
 
+/// The storage argument: torch.storage._load_from_bytes(bytes), or a persistent id in what torch.save writes.
+void read_storage_argument(const Value& value, const Supply& supply, Tensor& out) {
+  if (value.is(Tag::kPersistent) && supply.storages != nullptr)
+    return take_storage(supply.storages->storage(value.persistent()), out);
+  if (!is_instance(value, "torch.storage", "_load_from_bytes") || !value.object().args.is(Tag::kTuple)) {
+    out.problem = "the tensor's storage is not stored with it";
+    return;
+  }
+  const Args args = value.object().args.tuple().items();
+  if (args.size() != 1 || !args[0].is(Tag::kBytes)) {
+    out.problem = "the tensor's storage is not stored as bytes";
+    return;
+  }
+  take_storage(read_storage(args[0].bytes(), supply.budget), out);
+}
+
 /// (storage, storage_offset, size, stride, …), which the strided kinds have in common.
 bool read_view(Args args, Tensor& out) {
   if (args.size() < 4 || !args[1].is(Tag::kInt)) return false;
@@ -102,40 +114,40 @@ bool read_view(Args args, Tensor& out) {
   return read_ints(args[2], out.size) && read_ints(args[3], out.stride);
 }
 
-bool read_rebuild_tensor(Args args, Budget& budget, Tensor& out) {
+bool read_rebuild_tensor(Args args, const Supply& supply, Tensor& out) {
   if (!read_view(args, out)) return false;
-  read_storage_argument(args[0], budget, out);
+  read_storage_argument(args[0], supply, out);
   return true;
 }
 
-bool read_rebuild_tensor_v2(Args args, Budget& budget, Tensor& out) {
+bool read_rebuild_tensor_v2(Args args, const Supply& supply, Tensor& out) {
   if (args.size() < 6 || !read_view(args, out) || !read_bool(args[4], out.requires_grad)) return false;
-  read_storage_argument(args[0], budget, out);
+  read_storage_argument(args[0], supply, out);
   return true;
 }
 
-bool read_rebuild_tensor_v3(Args args, Budget& budget, Tensor& out) {
+bool read_rebuild_tensor_v3(Args args, const Supply& supply, Tensor& out) {
   if (args.size() < 7 || !read_view(args, out) || !read_bool(args[4], out.requires_grad)) return false;
   if (!read_dtype(args[6], out.dtype)) return false;
-  read_storage_argument(args[0], budget, out);
+  read_storage_argument(args[0], supply, out);
   return true;
 }
 
-bool read_rebuild_qtensor(Args args, Budget& budget, Tensor& out) {
+bool read_rebuild_qtensor(Args args, const Supply& supply, Tensor& out) {
   out.kind = TensorKind::kQuantised;
   if (args.size() < 7 || !read_view(args, out) || !read_bool(args[5], out.requires_grad)) return false;
-  read_storage_argument(args[0], budget, out);
+  read_storage_argument(args[0], supply, out);
   return true;
 }
 
-bool read_rebuild_meta(Args args, Budget&, Tensor& out) {
+bool read_rebuild_meta(Args args, const Supply&, Tensor& out) {
   out.kind = TensorKind::kMeta;
   out.device = "meta";
   return args.size() >= 4 && read_dtype(args[0], out.dtype) && read_ints(args[1], out.size) &&
          read_ints(args[2], out.stride) && read_bool(args[3], out.requires_grad);
 }
 
-bool read_rebuild_wrapper(Args args, Budget&, Tensor& out) {
+bool read_rebuild_wrapper(Args args, const Supply&, Tensor& out) {
   out.kind = TensorKind::kWrapper;
   if (args.size() < 8 || !args[4].is(Tag::kInt)) return false;
   out.storage_offset = args[4].as_int();
@@ -143,13 +155,13 @@ bool read_rebuild_wrapper(Args args, Budget&, Tensor& out) {
          read_device(args[6], out) && read_bool(args[7], out.requires_grad);
 }
 
-bool read_rebuild_from_numpy(Args args, Budget&, Tensor& out) {
+bool read_rebuild_from_numpy(Args args, const Supply&, Tensor& out) {
   out.kind = TensorKind::kFromNumpy;
   return args.size() >= 4 && read_dtype(args[1], out.dtype) && read_device(args[2], out) &&
          read_bool(args[3], out.requires_grad);
 }
 
-bool read_rebuild_sparse(Args args, Budget&, Tensor& out) {
+bool read_rebuild_sparse(Args args, const Supply&, Tensor& out) {
   out.kind = TensorKind::kSparse;
   if (args.size() != 2) return false;
   // (layout, (indices, values, size, …)) for COO; compressed layouts put the size behind three tensors.
@@ -163,7 +175,7 @@ bool read_rebuild_sparse(Args args, Budget&, Tensor& out) {
 
 struct Rebuild {
   std::string_view name;
-  bool (*read)(Args, Budget&, Tensor&);
+  bool (*read)(Args, const Supply&, Tensor&);
 };
 
 // torch/_utils.py (2.6 to 2.14).
@@ -206,7 +218,7 @@ bool is_tensor(const Value& value) {
   return false;
 }
 
-std::optional<Tensor> decode_tensor(const Value& value, Budget& budget) {
+std::optional<Tensor> decode_tensor(const Value& value, Budget& budget, const StorageProvider* storages) {
   Tensor tensor;
   Value inner = value;
   std::optional<bool> parameter_requires_grad;
@@ -233,7 +245,7 @@ std::optional<Tensor> decode_tensor(const Value& value, Budget& budget) {
     }
     for (const Rebuild& rebuild : kRebuilds) {
       if (rebuild.name != name) continue;
-      if (!rebuild.read(args, budget, tensor)) return std::nullopt;
+      if (!rebuild.read(args, {budget, storages}, tensor)) return std::nullopt;
       if (moved_to) {
         tensor.kind = TensorKind::kFromCpu;
         if (!read_dtype(moved_to->first, tensor.dtype) || !read_device(moved_to->second, tensor))

@@ -29,6 +29,17 @@ struct StorageView {
 /// kTruncated, kMalformed, kUnsupported.
 Expected<StorageView> read_storage(std::string_view bytes, Budget& budget);
 
+/// What a storage class of torch's legacy streams and zip archives holds: "float32" for torch.FloatStorage,
+/// empty for UntypedStorage; nothing for any other name.
+std::optional<std::string_view> storage_class_dtype(const pickle::GlobalNode& cls);
+
+/// Where storages come from that a pickle names by a persistent id.
+class StorageProvider {
+ public:
+  virtual ~StorageProvider() = default;
+  virtual Expected<StorageView> storage(const pickle::PersistentNode& id) const = 0;
+};
+
 enum class TensorKind : std::uint8_t {
   kStrided,    ///< _rebuild_tensor, _v2, _v3
   kQuantised,  ///< _rebuild_qtensor
@@ -65,7 +76,9 @@ std::uint64_t dtype_size(std::string_view dtype);
 bool is_tensor(const pickle::Value& value);
 
 /// Decodes a tensor; nothing when `value` isn't one (see is_tensor) or its arguments have other types than
-/// torch writes. A storage that can't be read or that is too short for the view leaves a `problem`.
-std::optional<Tensor> decode_tensor(const pickle::Value& value, Budget& budget);
+/// torch writes. A storage that can't be read or that is too short for the view leaves a `problem`, as does a
+/// persistent id where there is no provider.
+std::optional<Tensor> decode_tensor(const pickle::Value& value, Budget& budget,
+                                    const StorageProvider* storages = nullptr);
 
 }  // namespace cachetool::torch
