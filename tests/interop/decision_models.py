@@ -196,7 +196,11 @@ def doubled(x: torch.Tensor) -> torch.Tensor:
 doubled.register_fake(lambda x: torch.empty_like(x))
 
 
-@torch.library.custom_op("decisions::unsafe", mutates_args=(), tags=(torch._C.Tag.cudagraph_unsafe,))
+# Before 2.8 an operator can't be marked.
+UNSAFE = {"tags": (torch._C.Tag.cudagraph_unsafe,)} if hasattr(torch._C.Tag, "cudagraph_unsafe") else {}
+
+
+@torch.library.custom_op("decisions::unsafe", mutates_args=(), **UNSAFE)
 def unsafe(x: torch.Tensor) -> torch.Tensor:
     return x * 3
 

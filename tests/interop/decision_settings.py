@@ -163,6 +163,8 @@ class Observer(logging.Handler):
             for settings, flag, box, raised in self.left.values() if role == "backward" else ():
                 if not raised:
                     self.pretend = False
+                    if "graph_kwargs" not in bound:  # to 2.7 each entry has a box of its own
+                        box = copy.copy(graph.boxed_forward_device_index)
                     self.call(graph, role, "pair", settings, bound, flag, box)
         self.pretend = None
         self.left = left

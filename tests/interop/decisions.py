@@ -8,8 +8,7 @@ torch compiles decision_models.py into a fresh cache, on the CPU; and for two de
 nullgpu is at hand. A new process loads everything and asks post_compile; cachetool has to say the same of each graph, field by field.
   CACHETOOL_NULLGPU           folder with nullgpu's run.sh (default: shared/tools/nullgpu beside the checkout, if it is there)
   CACHETOOL_DECISIONS_KEEP    where to leave caches and answers
-  CACHETOOL_DECISIONS_SECONDS time for each of the processes (default 40: a device takes about a minute where two cores are free);
-                              what there was no time for is said
+  CACHETOOL_DECISIONS_SECONDS time for each of the four processes (default 30); what there was no time for is said
 """
 import collections
 import json
@@ -155,7 +154,7 @@ def ask_torch(python, folder, device):
     folder.mkdir(parents=True)
     for turn in ("cold", "warm"):
         program = [str(HERE / "decision_models.py"), turn, device, str(folder / f"{turn}.jsonl")]
-        environment = {"NULLGPU_SECONDS": "900", "CACHETOOL_DECISIONS_SECONDS": "40", **os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
+        environment = {"NULLGPU_SECONDS": "900", "CACHETOOL_DECISIONS_SECONDS": "30", **os.environ, "TORCHINDUCTOR_CACHE_DIR": str(folder / "cache"), "OMP_NUM_THREADS": "1"}
         command = [python, *program]
         if device == "cuda":
             venv = pathlib.Path(python).absolute().parent.parent
