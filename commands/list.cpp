@@ -5,6 +5,7 @@
 #include "commands/open_cache.h"
 #include "commands/options.h"
 #include "commands/progress.h"
+#include "replay/listed_outcome.h"
 #include "report/list_report.h"
 #include "store/listing.h"
 #include "store/skipped.h"
@@ -14,12 +15,12 @@ namespace {
 
 constexpr const char* kHelp =
     R"(A row for each entry: FX graphs and AOTAutograd entries, decoded without torch. COMPILE is the time that the
-entry stands for; in parentheses where a listed AOTAutograd entry contains it. CUDA GRAPHS says what the entry
-stores about them, not what torch will decide.
+entry stands for; in parentheses where a listed AOTAutograd entry contains it. CUDA GRAPHS says what torch decides
+about a graph by itself; 'cachetool cudagraphs' pairs forward and backward, 'cachetool replay' tells why.
 
 Filters: comparisons joined by commas, all must hold.
-  keys       kind key leaf class torch device op name role cudagraphs state
-             size held age time constants kernels partitions
+  keys       kind key leaf class torch device op name role cudagraphs outcome
+             state size held age time constants kernels partitions
   operators  = != < <= > >= and ~= (substring in any case)
 
 Examples:
@@ -55,6 +56,7 @@ Expected<store::ListingOptions> listing_options(const Options& options) {
   listing.sort = *store::parse_sort_key(options.sort);
   listing.reverse = options.reverse;
   listing.limit = options.limit;
+  listing.outcome_of = replay::note_outcome;
   listing.limits.max_memory = options.common.max_memory;
   return listing;
 }

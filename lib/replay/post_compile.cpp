@@ -297,6 +297,21 @@ Boxes boxes_of(const Settings& settings) {
   return {settings.cudagraphs.value, settings.forward_device_index.value};
 }
 
+std::optional<std::int64_t> assume_forward_ran(const CompiledFxGraph& graph, const Rules& rules,
+                                               Settings& settings, Boxes& boxes) {
+  if (!graph.fx_kwargs || !graph.fx_kwargs->is_backward.value_or(false)) return std::nullopt;
+  std::optional<std::int64_t> device;
+  const torch::Ints devices = graph.device_idxs.value_or({});
+  const bool given = settings.forward_device_index.origin == SettingOrigin::kGiven;
+  if (!rules.index_box_of_entry && boxes.cudagraphs && !given && !devices.empty()) {
+    device = devices[0];
+    boxes.forward_device_index.value = device;
+  }
+  Setting<bool>& manager = settings.cudagraph_manager;
+  if (manager.origin == SettingOrigin::kDefault && boxes.forward_device_index.value) manager.value = true;
+  return device;
+}
+
 Decision decide(const CompiledFxGraph& graph, const ConstantSource& constants, const Settings& settings,
                 const Boxes& boxes, const Rules& rules) {
   return PostCompile(graph, constants, settings, boxes, rules).run();

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "replay/constants.h"
 #include "replay/decision.h"
 #include "replay/rules.h"
@@ -23,7 +26,14 @@ Decision decide(const torch::CompiledFxGraph& graph, const ConstantSource& const
 /// The boxes that the settings describe.
 Boxes boxes_of(const Settings& settings);
 
-/// The same for any class: CompiledAOTI and RegionalOutputCode stay plain and leave the boxes alone
+/// What a backward that is decided by itself finds, since torch looks for it when it is called: its forward
+/// has run, so it has left its device in the box (taken to be the first of the backward's own, unless the box
+/// is the entry's or was given) and there is a manager, unless that was given. Changes nothing for other
+/// graphs. Returns the device that was taken for granted.
+std::optional<std::int64_t> assume_forward_ran(const torch::CompiledFxGraph& graph, const Rules& rules,
+                                               Settings& settings, Boxes& boxes);
+
+/// `decide` for any class: CompiledAOTI and RegionalOutputCode stay plain and leave the boxes alone
 /// (their post_compile does nothing about CUDA graphs); an unknown class gives kUnknown.
 Decision decide(const torch::OutputCode& code, const ConstantSource& constants, const Settings& settings,
                 const Boxes& boxes, const Rules& rules);

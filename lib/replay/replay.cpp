@@ -106,10 +106,7 @@ class EntryReplay {
     replay.settings = settings_for(*graph, options_.settings, *rules);
     replay.before = boxes_of(replay.settings);
     if (way.boxes) take_over(*way.boxes, *rules, replay);
-    if (replay.role == Role::kBackward && !way.boxes) {
-      assume_forward(*graph, *rules, replay);
-      assume_manager(replay);
-    }
+    if (!way.boxes) assume_forward(*graph, *rules, replay);
     const SuppliedValues* supplied = options_.constants;
     const StoredConstants stored(way.loaded_by);
     replay.decision = supplied != nullptr ? decide(*graph, SuppliedConstants(*graph, *supplied),
@@ -222,21 +219,9 @@ class EntryReplay {
   }
 
   static void assume_forward(const CompiledFxGraph& graph, const Rules& rules, GraphReplay& replay) {
-    if (rules.index_box_of_entry || !replay.before.cudagraphs) return;
-    if (replay.settings.forward_device_index.origin == SettingOrigin::kGiven) return;
-    const torch::Ints devices = graph.device_idxs.value_or({});
-    if (devices.empty()) return;
-    replay.before.forward_device_index.value = devices[0];
-    replay.assumptions.push_back(fmt::format(
-        "its forward ran on device {}: no AOTAutograd entry of the cache pairs the two", devices[0]));
-  }
-
-  // torch looks for a backward by itself when it is called: its forward has run and made the manager by then.
-  // Loading an AOTAutograd entry decides about both before either runs.
-  static void assume_manager(GraphReplay& replay) {
-    Setting<bool>& manager = replay.settings.cudagraph_manager;
-    if (manager.origin == SettingOrigin::kDefault && replay.before.forward_device_index.value)
-      manager.value = true;
+    if (const auto device = assume_forward_ran(graph, rules, replay.settings, replay.before))
+      replay.assumptions.push_back(fmt::format(
+          "its forward ran on device {}: no AOTAutograd entry of the cache pairs the two", *device));
   }
 
   Source& source_;

@@ -149,22 +149,6 @@ Setting<T> choose(std::string_view name, const CompiledFxGraph& graph, const Set
   return {fallback, SettingOrigin::kDefault};
 }
 
-// The flag with which the graph was looked up. The key holds it as it was before the compile; the stored
-// flag may have been switched off by the compile itself, which leaves a reason or cudagraph_info behind.
-Setting<bool> caller_flag(const CompiledFxGraph& graph, const SettingOverrides& given) {
-  if (const auto text = given.find("cudagraphs")) {
-    if (const auto value = parse_switch(*text)) return {*value, SettingOrigin::kGiven};
-  }
-  if (graph.key_details) {
-    const auto component = graph.key_details->find("fx_kwargs[cudagraphs]");
-    if (component && component->text == "BoxedBool(value=True)") return {true, SettingOrigin::kKey};
-    if (component && component->text == "BoxedBool(value=False)") return {false, SettingOrigin::kKey};
-  }
-  const bool stored = graph.fx_kwargs && graph.fx_kwargs->cudagraphs.value_or(false);
-  const bool evaluated = graph.cudagraph_info.has_value() || graph.disabled_cudagraphs_reason.has_value();
-  return {stored || evaluated, SettingOrigin::kEntry};
-}
-
 // A bundled graph has no key of its own: only a compile with the option on stores partitions, and writes a
 // wrapper in parts also where none can be captured.
 Setting<bool> partition_flag(const CompiledFxGraph& graph, const SettingOverrides& given,
@@ -239,6 +223,22 @@ std::optional<std::string_view> SettingOverrides::find(std::string_view name) co
   const auto found = values_.find(name);
   if (found == values_.end()) return std::nullopt;
   return found->second;
+}
+
+// The flag with which the graph was looked up. The key holds it as it was before the compile; the stored
+// flag may have been switched off by the compile itself, which leaves a reason or cudagraph_info behind.
+Setting<bool> caller_flag(const CompiledFxGraph& graph, const SettingOverrides& given) {
+  if (const auto text = given.find("cudagraphs")) {
+    if (const auto value = parse_switch(*text)) return {*value, SettingOrigin::kGiven};
+  }
+  if (graph.key_details) {
+    const auto component = graph.key_details->find("fx_kwargs[cudagraphs]");
+    if (component && component->text == "BoxedBool(value=True)") return {true, SettingOrigin::kKey};
+    if (component && component->text == "BoxedBool(value=False)") return {false, SettingOrigin::kKey};
+  }
+  const bool stored = graph.fx_kwargs && graph.fx_kwargs->cudagraphs.value_or(false);
+  const bool evaluated = graph.cudagraph_info.has_value() || graph.disabled_cudagraphs_reason.has_value();
+  return {stored || evaluated, SettingOrigin::kEntry};
 }
 
 Settings settings_for(const CompiledFxGraph& graph, const SettingOverrides& given, const Rules& rules) {

@@ -87,6 +87,9 @@ struct KnownSetting {
 };
 std::span<const KnownSetting> known_settings();
 
+/// The flag `cudagraphs` of whoever hits this graph, as settings_for finds it.
+Setting<bool> caller_flag(const torch::CompiledFxGraph& graph, const SettingOverrides& given);
+
 /// The settings of whoever hits this graph: what was given, else what the graph's key says (an entry is only
 /// found by a caller with the same configuration), else what follows from its fields, else the release's
 /// default. The forward's box is empty, or the entry's own (to 2.7).

@@ -25,8 +25,9 @@ void text_list(JsonWriter& json, std::string_view name, const Texts& texts) {
   json.end_array();
 }
 
-void write_content(JsonWriter& json, const ListReport& report, const torch::EntrySummary& summary) {
+void write_content(JsonWriter& json, const ListReport& report, const store::EntryRow& row) {
   const Interner& strings = report.strings;
+  const torch::EntrySummary& summary = row.summary;
   text_or_null(json, "class", strings.text(summary.class_name));
   json.key("release");
   json.begin_object();
@@ -38,6 +39,8 @@ void write_content(JsonWriter& json, const ListReport& report, const torch::Entr
   text_or_null(json, "graph_name", strings.text(summary.graph_name));
   text_list(json, "operators", store::split_list(strings.text(summary.operators)));
   text_or_null(json, "cudagraphs", store::cudagraphs_word(summary.cudagraphs));
+  text_or_null(json, "cudagraphs_outcome", strings.text(row.outcome));
+  text_or_null(json, "cudagraphs_reason", strings.text(row.outcome_reason));
   json.member("partitions", std::uint64_t{summary.partitions});
   json.member("triton_kernels", std::uint64_t{summary.triton_kernels});
   json.member("constants", std::uint64_t{summary.constants});
@@ -85,7 +88,7 @@ void write_row_members(JsonWriter& json, const ListReport& report, const store::
   }
   number_or_null(json, "compile_time_ns", row.compile_time_ns);
   json.member("compile_time_contained", row.contained);
-  if (row.state == store::EntryState::kOk) return write_content(json, report, row.summary);
+  if (row.state == store::EntryState::kOk) return write_content(json, report, row);
   json.key("problem");
   json.begin_object();
   json.member("code", report.strings.text(row.problem_code));

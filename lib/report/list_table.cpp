@@ -64,11 +64,12 @@ std::string graph_text(const ListReport& report, const EntryRow& row, const Look
   return text;
 }
 
-std::string cudagraphs_text(const torch::EntrySummary& summary) {
-  std::string text(store::cudagraphs_word(summary.cudagraphs));
-  if (summary.partitions == 0) return text;
-  return fmt::format("{}{}{} partition{}", text, text.empty() ? "" : ", ", summary.partitions,
-                     summary.partitions == 1 ? "" : "s");
+// The decision under default settings; a graph in partitions says how many.
+std::string cudagraphs_text(const ListReport& report, const EntryRow& row) {
+  const std::string_view outcome = report.strings.text(row.outcome);
+  if (outcome == "partitions") return counted(row.summary.partitions, "partition", "partitions");
+  const std::string_view reason = report.strings.text(row.outcome_reason);
+  return reason.empty() ? std::string(outcome) : fmt::format("{}: {}", outcome, reason);
 }
 
 // The build behind the '+' of an exact release only where names are in full.
@@ -105,7 +106,7 @@ std::vector<Cell> cells(const ListReport& report, const EntryRow& row, const Sha
   cells.push_back({time_text(row), row.contained ? Style::kFaint : Style::kPlain});
   cells.push_back({ok ? join(store::devices_of(row.summary, report.strings), ", ") : ""});
   cells.push_back({ok ? graph_text(report, row, look) : ""});
-  cells.push_back({ok ? cudagraphs_text(row.summary) : ""});
+  cells.push_back({ok ? cudagraphs_text(report, row) : ""});
   cells.push_back({ok ? torch_text(report, row, look) : ""});
   cells.push_back(state_cell(report, row));
   return cells;

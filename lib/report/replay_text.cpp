@@ -18,22 +18,6 @@ using replay::Decision;
 using replay::EntryPlace;
 using replay::GraphReplay;
 
-Style style_of(CudagraphState state) {
-  switch (state) {
-    case CudagraphState::kGraph:
-    case CudagraphState::kPartitions:
-      return Style::kGood;
-    case CudagraphState::kSkipped:
-    case CudagraphState::kSilent:
-      return Style::kWarning;
-    case CudagraphState::kRaises:
-    case CudagraphState::kUnknown:
-      return Style::kBad;
-    default:
-      return Style::kPlain;
-  }
-}
-
 std::string name_of(const EntryPlace& place) {
   if (place.key.empty()) return place.path;
   return place.leaf.empty() ? place.key : place.key + "/" + place.leaf;

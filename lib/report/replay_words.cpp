@@ -18,15 +18,22 @@ std::string raised_line(const replay::Raised& raised) {
   return text.substr(0, text.find('\n'));
 }
 
+std::string bare_reasons(const GraphReplay& graph) {
+  if (graph.decision.error) return raised_line(*graph.decision.error);
+  std::string line;
+  for (const std::string& reason : reasons_of(graph))
+    line += (line.empty() ? "" : ", ") + replay::short_reason(reason);
+  return line;
+}
+
 std::string with_reason(std::string_view sentence, const std::string& reason) {
   return reason.empty() ? std::string(sentence) : fmt::format("{}: {}", sentence, reason);
 }
 
 std::string plain_sentence(const GraphReplay& graph, CudagraphState state) {
-  const std::string reason = reason_line(graph);
+  const std::string reason = bare_reasons(graph);
   const bool by_forward = graph.decision.outcome == Outcome::kNotAsked && graph.forward_state;
-  if (by_forward)
-    return with_reason("runs plain: CUDA graphs are off because its forward left them off", reason);
+  if (by_forward) return with_reason("runs plain: CUDA graphs are off because of its forward", reason);
   switch (state) {
     case CudagraphState::kSkipped:
       return with_reason("runs plain: CUDA graphs are skipped", reason);
@@ -42,6 +49,22 @@ std::string plain_sentence(const GraphReplay& graph, CudagraphState state) {
 }
 
 }  // namespace
+
+Style style_of(CudagraphState state) {
+  switch (state) {
+    case CudagraphState::kGraph:
+    case CudagraphState::kPartitions:
+      return Style::kGood;
+    case CudagraphState::kSkipped:
+    case CudagraphState::kSilent:
+      return Style::kWarning;
+    case CudagraphState::kRaises:
+    case CudagraphState::kUnknown:
+      return Style::kBad;
+    default:
+      return Style::kPlain;
+  }
+}
 
 std::string outcome_sentence(const GraphReplay& graph) {
   const CudagraphState state = state_of(graph);
@@ -85,12 +108,8 @@ std::string outcome_word(CudagraphState state, std::size_t partitions) {
 }
 
 std::string reason_line(const GraphReplay& graph) {
-  if (graph.decision.error) return raised_line(*graph.decision.error);
-  std::string line;
-  for (const std::string& reason : reasons_of(graph))
-    line += (line.empty() ? "" : ", ") + replay::short_reason(reason);
   const bool of_forward = graph.decision.reasons.empty() && !graph.forward_reasons.empty();
-  return of_forward ? "forward: " + line : line;
+  return (of_forward ? "forward: " : "") + bare_reasons(graph);
 }
 
 std::string closing_sentence(const ReplaySummary& summary) {

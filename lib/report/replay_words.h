@@ -9,6 +9,9 @@ namespace cachetool::report {
 
 // What a decision is called for a person. Texts from entries are in them as they are: escape before printing.
 
+/// Green where CUDA graphs are in use, yellow where they were asked for and are off, red where torch raises.
+Style style_of(replay::CudagraphState state);
+
 /// One sentence: "runs plain: CUDA graphs are skipped: cpu device (arg1_1)".
 std::string outcome_sentence(const replay::GraphReplay& graph);
 

@@ -17,7 +17,8 @@ void set_problem(EntryRow& row, EntryState state, const Error& error, Interner& 
 }
 
 // Decodes `bytes` into the row's summary, or says why that can't be done.
-void summarize_into(EntryRow& row, std::string_view bytes, const ReadLimits& limits, Interner& strings) {
+void summarize_into(EntryRow& row, std::string_view bytes, const ReadLimits& limits,
+                    const OutcomeOf& outcome_of, Interner& strings) {
   Budget budget = limits.budget(bytes.size());
   const auto decoded = torch::decode_entry(bytes, budget);
   if (!decoded) return set_problem(row, EntryState::kDamaged, decoded.error(), strings);
@@ -30,12 +31,13 @@ void summarize_into(EntryRow& row, std::string_view bytes, const ReadLimits& lim
   const torch::EntryKind kind = row.summary.kind;
   row.summary = torch::summarize(*decoded, row.summary.key, row.summary.leaf, strings);
   row.summary.kind = kind;
+  if (outcome_of) outcome_of(*decoded, row, strings);
 }
 
 }  // namespace
 
-void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Interner& strings,
-              std::string& buffer, KeyRows& out) {
+void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, const OutcomeOf& outcome_of,
+              Interner& strings, std::string& buffer, KeyRows& out) {
   out.rows.clear();
   out.skipped.clear();
   auto listing = source.open_key(key);
@@ -60,7 +62,7 @@ void read_key(Source& source, const KeyRef& key, const ReadLimits& limits, Inter
     if (stat) {
       row.bytes = buffer.size();
       row.modified_ns = stat->mtime_ns;
-      summarize_into(row, buffer, limits, strings);
+      summarize_into(row, buffer, limits, outcome_of, strings);
     } else if (stat.error().code == ErrorCode::kVanished || stat.error().code == ErrorCode::kNotFound) {
       continue;
     } else {

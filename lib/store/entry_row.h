@@ -29,8 +29,10 @@ struct EntryRow {
   bool contained = false;
   std::uint64_t bytes = 0;  ///< apparent size of the file
   std::int64_t modified_ns = 0;
-  std::int64_t compile_time_ns = -1;  ///< that the entry stands for; -1: not known
-  std::int64_t held_bytes = -1;       ///< of what only it references, without itself; -1: not asked for
+  std::int64_t compile_time_ns = -1;   ///< that the entry stands for; -1: not known
+  torch::InternId outcome = 0;         ///< what becomes of CUDA graphs, in a word; 0: nobody said (OutcomeOf)
+  torch::InternId outcome_reason = 0;  ///< why, in a few words
+  std::int64_t held_bytes = -1;        ///< of what only it references, without itself; -1: not asked for
 };
 
 }  // namespace cachetool::store

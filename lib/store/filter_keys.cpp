@@ -88,6 +88,13 @@ constexpr std::array kKeys{
         "cudagraphs", FilterValue::kText,
         [](const EntryRow& row, const Interner&) { return one(cudagraphs_word(row.summary.cudagraphs)); },
         nullptr},
+    FilterKey{"outcome", FilterValue::kText,
+              [](const EntryRow& row, const Interner& strings) {
+                Texts texts = one(strings.text(row.outcome));
+                if (row.outcome_reason != 0) texts.emplace_back(strings.text(row.outcome_reason));
+                return texts;
+              },
+              nullptr},
     FilterKey{"state", FilterValue::kText,
               [](const EntryRow& row, const Interner&) { return one(state_word(row.state)); }, nullptr},
     FilterKey{"size", FilterValue::kSize, nullptr,

@@ -40,7 +40,7 @@ Status read_rows(Source& source, ThreadPool& pool, Interner& strings, const List
       pool, keys.size(), window,
       [&](std::size_t i) {
         std::string buffer = buffers.take();
-        read_key(source, keys[i], options.limits, strings, buffer, slots[i % window]);
+        read_key(source, keys[i], options.limits, options.outcome_of, strings, buffer, slots[i % window]);
         buffers.put(std::move(buffer));
       },
       [&](std::size_t i) {

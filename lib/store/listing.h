@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/interner.h"
 #include "base/thread_pool.h"
+#include "store/entry_reader.h"
 #include "store/entry_row.h"
 #include "store/filter.h"
 #include "store/lookup.h"
@@ -28,6 +29,7 @@ struct ListingOptions {
   bool reverse = false;
   std::size_t limit = 0;                       ///< rows to keep after sorting; 0: all
   const ReferenceIndex* references = nullptr;  ///< where held_bytes come from; null: they stay unknown
+  OutcomeOf outcome_of;                        ///< empty: rows have no outcome
   ReadLimits limits;
   ProgressCallback progress;
 };

@@ -54,12 +54,14 @@ std::optional<KeyComponent> KeyDetails::find(std::string_view path) const {
 }
 
 std::optional<std::string_view> KeyDetails::config(std::string_view name) const {
+  constexpr std::size_t kNameAt = kHashLength + 3 + kConfigPrefix.size();
   for (const std::string_view line : lines_) {
-    if (line.size() < kHashLength + 3 || !line.substr(kHashLength + 3).starts_with(kConfigPrefix)) continue;
-    const auto component = parse_key_line(line);
-    if (!component) continue;
-    std::string_view inner = component->path.substr(kConfigPrefix.size());
-    if (inner.ends_with("]") && inner.substr(0, inner.size() - 1) == name) return component->text;
+    // There are hundreds of options: only the line of the right one is parsed.
+    const std::size_t end = kNameAt + name.size();
+    if (line.size() < end + 2 || line[end] != ']' || line[end + 1] != ':') continue;
+    if (line.substr(kNameAt, name.size()) != name) continue;
+    if (line.substr(kHashLength + 3, kConfigPrefix.size()) != kConfigPrefix) continue;
+    if (const auto component = parse_key_line(line)) return component->text;
   }
   return std::nullopt;
 }
