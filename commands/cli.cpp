@@ -78,6 +78,7 @@ ExitCode parse_and_run(int argc, char** argv, Context& context) {
   Invocation invocation;
   add_list(app, invocation);
   add_replay(app, invocation);
+  add_cudagraphs(app, invocation);
   add_scan(app, invocation);
   add_show(app, invocation);
   add_stats(app, invocation);

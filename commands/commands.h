@@ -19,6 +19,7 @@ struct Invocation {
 
 // One per subcommand, each in the file of its name: defines the subcommand's options on `app`; parsing it
 // fills `invocation`.
+void add_cudagraphs(CLI::App& app, Invocation& invocation);
 void add_list(CLI::App& app, Invocation& invocation);
 void add_replay(CLI::App& app, Invocation& invocation);
 void add_scan(CLI::App& app, Invocation& invocation);

@@ -1,5 +1,7 @@
 #include "replay/cudagraph_report.h"
 
+#include <algorithm>
+
 #include "replay/reason_group.h"
 
 namespace cachetool::replay {
@@ -26,6 +28,7 @@ CudagraphRow row_of(const GraphReplay& graph) {
   }
   row.by_forward = graph.decision.reasons.empty() && !graph.forward_reasons.empty();
   row.compile_time_ns = graph.compile_time_ns;
+  row.counted = graph.counted;
   return row;
 }
 
@@ -39,13 +42,13 @@ void add(CudagraphTally& tally, std::int64_t time_ns) {
 void CudagraphCollector::graph(const GraphReplay& graph) {
   CudagraphRow row = row_of(graph);
   row.paired = has_forward(report_.rows, graph);
-  // A bundled forward and backward lie in one file.
-  const bool first = timed_.insert(row.entry.path + '\n' + std::string(role_name(row.role))).second;
-  const std::int64_t time = first && row.compile_time_ns > 0 ? row.compile_time_ns : 0;
-  add(report_.all, time);
-  add(report_.states[static_cast<std::size_t>(row.state)], time);
-  for (const std::string& group : row.groups) add(report_.reasons[row.state][group], time);
   report_.pairs += row.paired ? 1 : 0;
+  if (row.counted) {
+    const std::int64_t time = std::max<std::int64_t>(row.compile_time_ns, 0);
+    add(report_.all, time);
+    add(report_.states[static_cast<std::size_t>(row.state)], time);
+    for (const std::string& group : row.groups) add(report_.reasons[row.state][group], time);
+  }
   report_.rows.push_back(std::move(row));
 }
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "replay/cudagraph_state.h"
@@ -23,6 +22,7 @@ struct CudagraphRow {
   std::uint64_t partitions = 0;      ///< that run under CUDA graphs
   std::vector<std::string> reasons;  ///< a line each; see short_reason
   std::vector<std::string> groups;   ///< of the reasons
+  bool counted = true;               ///< in the totals
   bool by_forward = false;           ///< the reasons are its forward's, which left the box off
   std::int64_t compile_time_ns = -1;
 };
@@ -32,12 +32,12 @@ struct CudagraphTally {
   std::int64_t compile_time_ns = 0;
 };
 
-/// All graphs of a cache. A graph that several AOTAutograd entries name has a row, and counts, for each; its
-/// compile time counts once.
+/// All graphs of a cache. A graph that several AOTAutograd entries name has a row for each, and counts once
+/// (GraphReplay::counted).
 struct CudagraphReport {
   std::vector<CudagraphRow> rows;  ///< a backward directly behind its forward
   CudagraphTally all;
-  std::uint64_t pairs = 0;
+  std::uint64_t pairs = 0;  ///< rows that are paired
   std::array<CudagraphTally, kCudagraphStates> states{};
   /// Why graphs are skipped, off, unknown or raise, by group; a graph with several reasons counts in each.
   std::map<CudagraphState, std::map<std::string, CudagraphTally>> reasons;
@@ -57,7 +57,6 @@ class CudagraphCollector final : public ReplaySink {
  private:
   CudagraphReport report_;
   std::vector<Error> failures_;
-  std::unordered_set<std::string> timed_;  // graphs whose compile time is in the totals
 };
 
 }  // namespace cachetool::replay

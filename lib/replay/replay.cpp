@@ -153,6 +153,8 @@ class EntryReplay {
         graphs.back().on_hit = {};
       }
     }
+    if (!graphs.empty() && graphs.front().role == Role::kUnknown && forward.reference != nullptr)
+      graphs.front().role = backward.reference != nullptr ? Role::kForward : Role::kInference;
     if (graphs.size() == 2) note_forward(graphs[0], graphs[1]);
     return graphs;
   }
@@ -280,7 +282,10 @@ Expected<std::vector<GraphReplay>> replay_entry(Source& source, const store::Ent
   auto graphs = replay_opened(source, *entry, options);
   if (!graphs || graphs->size() != 1 || !entry->place || options.constants != nullptr) return graphs;
   GraphReplay& graph = graphs->front();
-  if (graph.role != Role::kBackward || graph.aot || !graph.before.cudagraphs) return graphs;
+  if (graph.role != Role::kBackward || graph.aot) return graphs;
+  // Off by its key can mean that its forward was skipped, which is worth telling; off by the user can't.
+  const bool off = !graph.before.cudagraphs && graph.settings.cudagraphs.origin == SettingOrigin::kGiven;
+  if (off) return graphs;
   if (auto paired = decide_in_pair(source, *entry, options)) graph = std::move(*paired);
   return graphs;
 }

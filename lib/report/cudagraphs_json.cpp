@@ -42,6 +42,7 @@ void write_row(JsonWriter& json, const CudagraphRow& row) {
   write_texts(json, "reasons", row.reasons);
   write_texts(json, "groups", row.groups);
   json.member("by_forward", row.by_forward);
+  json.member("counted", row.counted);
   json.key("compile_time_ns");
   row.compile_time_ns < 0 ? json.null() : json.integer(row.compile_time_ns);
 }
@@ -128,13 +129,13 @@ void write_cudagraphs_json_lines(OutputSink& sink, const CudagraphReport& report
 void write_cudagraphs_csv(OutputSink& sink, const CudagraphReport& report) {
   CsvWriter csv(sink);
   csv.record({"key", "leaf", "path", "aot_key", "aot_leaf", "aot_path", "role", "paired", "state",
-              "partitions", "reasons", "groups", "by_forward", "compile_time_ns"});
+              "partitions", "reasons", "groups", "by_forward", "counted", "compile_time_ns"});
   for (const CudagraphRow& row : report.rows) {
     const replay::EntryPlace aot = row.aot.value_or(replay::EntryPlace{});
     csv.record({row.entry.key, row.entry.leaf, row.entry.path, aot.key, aot.leaf, aot.path,
                 std::string(role_name(row.role)), row.paired ? "true" : "false",
                 std::string(state_name(row.state)), std::to_string(row.partitions), joined(row.reasons),
-                joined(row.groups), row.by_forward ? "true" : "false",
+                joined(row.groups), row.by_forward ? "true" : "false", row.counted ? "true" : "false",
                 row.compile_time_ns < 0 ? "" : std::to_string(row.compile_time_ns)});
   }
 }

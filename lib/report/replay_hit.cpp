@@ -26,28 +26,44 @@ std::vector<Cell> constant_cells(const ConstantRow& row) {
 std::string deltas(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
   std::string text;
   for (const auto& [name, count] : counts)
-    text += fmt::format("{}{} {:+}", text.empty() ? "" : ", ", name, count);
+    if (count != 0) text += fmt::format("{}{} {:+}", text.empty() ? "" : ", ", name, count);
   return text;
 }
 
-std::string emissions(const Look& look, const std::vector<replay::TritonEmission>& kernels) {
-  std::uint64_t emitted = 0;
+// Triton directories by what happens to them.
+struct Emitted {
+  std::uint64_t written = 0;
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;
-  for (const replay::TritonEmission& kernel : kernels) {
-    if (kernel.shadowed) continue;
-    ++emitted;
-    files += kernel.files;
-    bytes += kernel.bytes;
+  std::uint64_t there = 0;
+  std::uint64_t open = 0;  // whether they are there can't be known
+
+  void add(const replay::TritonEmission& kernel) {
+    if (!kernel.shadowed) {
+      ++open;
+    } else if (*kernel.shadowed) {
+      ++there;
+    } else {
+      ++written;
+      files += kernel.files;
+      bytes += kernel.bytes;
+    }
   }
-  std::string text;
-  if (emitted != 0)
-    text = fmt::format("{} written ({}, {})", counted(emitted, "directory", "directories"),
-                       counted(files, "file", "files"), look.size(bytes));
-  if (const std::uint64_t there = kernels.size() - emitted; there != 0)
-    text += fmt::format("{}{} there already: nothing is written", text.empty() ? "" : ", ",
-                        counted(there, "directory is", "directories are"));
-  return text;
+};
+
+std::string emissions(const Look& look, const std::vector<replay::TritonEmission>& kernels) {
+  Emitted emitted;
+  for (const replay::TritonEmission& kernel : kernels) emitted.add(kernel);
+  std::vector<std::string> parts;
+  if (emitted.written != 0)
+    parts.push_back(fmt::format("{} written ({}, {})", counted(emitted.written, "directory", "directories"),
+                                counted(emitted.files, "file", "files"), look.size(emitted.bytes)));
+  if (emitted.there != 0)
+    parts.push_back(counted(emitted.there, "directory is there already", "directories are there already"));
+  if (emitted.open != 0)
+    parts.push_back(counted(emitted.open, "directory is written", "directories are written") +
+                    " where not there");
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 }  // namespace
@@ -85,13 +101,17 @@ void write_constant_sections(SectionWriter& sections, const replay::ConstantsRep
 
 void write_hit_section(SectionWriter& sections, const replay::OnHit& hit) {
   sections.title("When it is found");
-  sections.field("counters", deltas(hit.counter_deltas));
+  sections.field("counted", deltas(hit.counters));
+  sections.field("from the entry", deltas(hit.counter_deltas));
   sections.field("metrics", deltas(hit.metrics_deltas));
   for (const std::string& path : hit.files_written) sections.field("written", path, Style::kName);
   sections.field("Triton cache", emissions(sections.look(), hit.triton));
   if (hit.static_autotuners != 0)
     sections.field("launchers", fmt::format("{} taken from the entry, without Triton",
                                             counted(hit.static_autotuners, "kernel is", "kernels are")));
+  for (const std::string& kernel : hit.static_missing)
+    sections.field("compiled again", kernel + ": its binary isn't there", Style::kWarning);
+  if (!hit.files_known) sections.field("", "which files are there can't be known: not all is counted");
 }
 
 }  // namespace cachetool::report

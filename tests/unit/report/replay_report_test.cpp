@@ -214,7 +214,7 @@ TEST_CASE("the cudagraphs report in its formats") {
   write_cudagraphs(csv, collector.report(), "/cache", Format::kCsv, {});
   CHECK(has(csv.text(),
             "fkey,leaf,fxgraph/ke/fkey/leaf,akey,leaf,aotautograd/akey/leaf,backward,true,skipped,0,"
-            "cpu device (arg1_1),cpu device,true,2000000000\r\n"));
+            "cpu device (arg1_1),cpu device,true,true,2000000000\r\n"));
 }
 
 TEST_SUITE_END();
