@@ -10,6 +10,7 @@
 #include "commands/options.h"
 #include "commands/progress.h"
 #include "commands/replay_constants.h"
+#include "commands/replay_lookup.h"
 #include "commands/replay_settings.h"
 #include "replay/replay.h"
 #include "report/replay_report.h"
@@ -27,6 +28,11 @@ Examples:
   cachetool replay
   cachetool replay fvvegf7a --set cudagraphs=on --set graph_partition=off --json
   cachetool replay fjbxpmwp --constants constants.pt
+  cachetool replay fvvegf7a --hints 40,32
+  cachetool replay fvvegf7a --hint s77=40 --hint s27=32
+
+With --hints, --hint or --extern-libs-key torch's lookup of a KEY decides which candidate is replayed; a miss is a
+decision too.
 
 Exit status: 0 the decision could be computed, 1 torch would raise, or --constants is damaged or fits no graph, 2 wrong
 usage, 3 it couldn't be computed.)";
@@ -37,6 +43,7 @@ struct Options {
   std::vector<std::string> settings;
   std::string release;
   std::string constants;
+  LookupArguments lookup;
 };
 
 // What to replay, and how much of it a person is told.
@@ -44,6 +51,7 @@ struct Target {
   store::Selection selection;
   report::Detail detail = report::Detail::kLine;
   bool whole = false;  ///< everything in the scope of the selection's source; its entries aren't listed
+  std::optional<replay::Lookup> lookup = std::nullopt;  ///< which chose the entry, if there is one
 };
 
 // A directory: its entries are found while they are replayed.
@@ -106,6 +114,32 @@ ExitCode code_of(const replay::GraphReplay& graph) {
   return ExitCode::kDone;
 }
 
+// The candidates that torch would use for each argument, all of which must be keys.
+ExitCode look_up_all(const Options& options, Context& context, const replay::LookupOptions& request,
+                     std::vector<Target>& targets) {
+  const ErrorForm form = error_form(options.common);
+  ExitCode code = ExitCode::kDone;
+  std::shared_ptr<store::Source> cache;
+  for (const std::string& argument : options.targets) {
+    if (!cache) {
+      auto opened = open_cache(context, options.common);
+      if (!opened) return report_error(context, opened.error(), form);
+      cache = std::move(*opened);
+    }
+    auto lookups = look_up(*cache, argument, request);
+    if (!lookups) code = merge(code, report_error(context, lookups.error(), form));
+    for (replay::Lookup& lookup : lookups.value_or(std::vector<replay::Lookup>())) {
+      Target target;
+      target.detail = report::Detail::kAll;
+      target.lookup = std::move(lookup);
+      target.selection.source = cache;
+      if (target.lookup->entry) target.selection.entries.push_back(*target.lookup->entry);
+      targets.push_back(std::move(target));
+    }
+  }
+  return code;
+}
+
 class ReplayRun final : private replay::ReplaySink {
  public:
   ReplayRun(Context& context, ErrorForm form, const replay::ReplayOptions& request,
@@ -123,11 +157,13 @@ class ReplayRun final : private replay::ReplaySink {
     if (!done) failed(done.error());
     code_ = merge(code_, report_skipped(context_, source.cache(), skipped, form_));
   }
-  void add(const store::Selection& selection) {
-    for (const store::EntryRef& entry : selection.entries)
-      take(replay::replay_entry(*selection.source, entry, request_));
-    if (!selection.file.empty()) add_file(selection);
-    code_ = merge(code_, report_skipped(context_, selection.source->cache(), selection.skipped, form_));
+  void add(const Target& target) {
+    request_.sizes = target.lookup ? &target.lookup->sizes : nullptr;
+    if (target.lookup) {
+      writer_.lookup(*target.lookup);
+      code_ = merge(code_, lookup_exit_code(*target.lookup));
+    }
+    add(target.selection);
   }
   ExitCode finish() {
     writer_.finish(summary_);
@@ -135,6 +171,12 @@ class ReplayRun final : private replay::ReplaySink {
   }
 
  private:
+  void add(const store::Selection& selection) {
+    for (const store::EntryRef& entry : selection.entries)
+      take(replay::replay_entry(*selection.source, entry, request_));
+    if (!selection.file.empty()) add_file(selection);
+    code_ = merge(code_, report_skipped(context_, selection.source->cache(), selection.skipped, form_));
+  }
   void add_file(const store::Selection& selection) {
     const auto entry = store::open_entry_file(*selection.source, 0, selection.file, request_.limits);
     if (!entry) return failed(entry.error());
@@ -154,7 +196,7 @@ class ReplayRun final : private replay::ReplaySink {
 
   Context& context_;
   ErrorForm form_;
-  const replay::ReplayOptions& request_;
+  replay::ReplayOptions request_;
   report::ReplayWriter& writer_;
   GivenConstants& constants_;
   report::ReplaySummary summary_;
@@ -170,7 +212,15 @@ ExitCode replay_command(const Options& options, Context& context) {
     return report_error(context, read.error(), form);
   request->constants = constants.values();
   std::vector<Target> targets;
-  const ExitCode code = resolve_all(options, context, targets);
+  ExitCode code = ExitCode::kDone;
+  if (options.lookup.given()) {
+    const auto lookups = lookup_options(context, options.lookup, *request, options.targets);
+    if (!lookups) return report_error(context, lookups.error(), form);
+    request->extern_libs = lookups->extern_libs;
+    code = look_up_all(options, context, *lookups, targets);
+  } else {
+    code = resolve_all(options, context, targets);
+  }
   if (targets.empty()) return code;
   const bool in_full = std::all_of(targets.begin(), targets.end(), [](const Target& target) {
     return target.detail == report::Detail::kAll;
@@ -184,7 +234,7 @@ ExitCode replay_command(const Options& options, Context& context) {
     if (target.whole) {
       run.add_whole(*target.selection.source, pool);
     } else {
-      run.add(target.selection);
+      run.add(target);
     }
   }
   return merge(code, run.finish());
@@ -201,6 +251,7 @@ void add_replay(CLI::App& app, Invocation& invocation) {
       ->type_name("");
   add_setting_options(*command, options->settings, options->release);
   add_constants_option(*command, options->constants);
+  add_lookup_options(*command, options->lookup);
   add_common_options(*command, options->common);
   command->footer(settings_help() + "\n" + kHelp);
   command->callback([options, &invocation] {

@@ -7,64 +7,81 @@
 namespace cachetool::replay {
 namespace {
 
-// Two guards are equal as Python compares them: None equals None only.
-bool same_guard(const torch::Field<std::string_view>& wanted, const torch::Field<std::string_view>& found) {
-  if (!wanted && !found) return true;
-  return wanted && found && *wanted == *found;
+// How torch judges a candidate's guards on behalf of an AOTAutograd entry.
+GuardJudge judge_for(const torch::CompiledGraphRef& reference, const Rules& rules, const SizeValues* sizes) {
+  if (rules.guarded_lookup) {
+    return [&reference](std::string_view guards) -> GuardAnswer {
+      if (reference.fx_graph_guard_expr && *reference.fx_graph_guard_expr == guards)
+        return {GuardVerdict::kTrue, "they are those that the AOTAutograd entry recorded", std::nullopt};
+      return {GuardVerdict::kFalse, "they aren't those that the AOTAutograd entry recorded", std::nullopt};
+    };
+  }
+  if (sizes != nullptr) return [sizes](std::string_view guards) { return evaluate_guards(guards, *sizes); };
+  return [](std::string_view) -> GuardAnswer {
+    return {GuardVerdict::kUnknown, "torch evaluates them with the sizes at hand", std::nullopt};
+  };
 }
 
-bool fits(const torch::CompiledGraphRef& reference, const torch::CompiledFxGraph& graph, const Rules& rules) {
-  // torch takes a candidate without guards before it compares anything.
-  if (graph.guards_expr.value_or({}).empty()) return true;
-  return rules.guarded_lookup && same_guard(reference.fx_graph_guard_expr, graph.guards_expr);
+std::string why_missing(const CandidateWalk& walk, std::string_view key, const Rules& rules) {
+  if (walk.raised) {
+    return fmt::format("looking for the FX entry of key {} raises {}: torch bypasses the AOTAutograd cache",
+                       key, describe(*walk.raised));
+  }
+  if (walk.result == LookupResult::kGuardMiss) {
+    for (const Candidate& candidate : walk.candidates) {
+      if (candidate.status == CandidateStatus::kOtherLibraries)
+        return fmt::format("the FX entry of key {} is {}: torch counts a miss", key, candidate.message);
+    }
+    return fmt::format("no FX entry of key {} has {}: torch counts a miss", key,
+                       rules.guarded_lookup ? "the recorded guards" : "guards that hold for these sizes");
+  }
+  if (walk.candidates.empty())
+    return fmt::format("no FX entry of key {}: torch counts a miss and compiles again", key);
+  return fmt::format("no FX entry of key {} can be loaded: torch counts a miss", key);
 }
 
 }  // namespace
 
+std::optional<store::KeyRef> graph_key(const torch::CompiledGraphRef& reference, std::uint16_t store) {
+  const auto key = torch::HashName::parse(reference.fx_graph_cache_key.value_or({}));
+  if (!key || key->prefix != 'f') return std::nullopt;
+  return store::KeyRef{*key, torch::EntryKind::kFxGraph, store};
+}
+
 Expected<AotGraph> find_aot_graph(store::Source& source, const torch::CompiledGraphRef& reference,
-                                  std::uint16_t store, const Rules& rules, const store::ReadLimits& limits) {
+                                  std::uint16_t store, const Rules& rules, const GraphContext& context) {
   AotGraph graph;
   if (reference.result != nullptr) {
     graph.code = reference.result.get();
     return graph;
   }
   const std::string_view key_text = reference.fx_graph_cache_key.value_or({});
-  const auto key = torch::HashName::parse(key_text);
+  const auto key = graph_key(reference, store);
   if (!key) {
     graph.missing = fmt::format("'{}' is no key of an FX graph", key_text);
     return graph;
   }
-  store::Source& whole = source.whole();  // the user may have pointed at the AOTAutograd entry alone
-  auto listing = whole.open_key({*key, torch::EntryKind::kFxGraph, store});
-  if (!listing) {
-    const ErrorCode code = listing.error().code;
-    if (code != ErrorCode::kNoSuchKey && code != ErrorCode::kVanished && code != ErrorCode::kNotFound)
-      return tl::unexpected(listing.error());
-    graph.missing = fmt::format("no FX entry of key {}: torch counts a miss and compiles again", key_text);
-    return graph;
-  }
-  std::optional<store::OpenedEntry> guarded;
-  for (const store::EntryRef& candidate : listing->entries) {
-    if (rules.skips_dot_files && candidate.leaf.starts_with('.')) continue;
-    auto opened = store::open_entry(whole, candidate, limits);
-    if (!opened || opened->decoded.fx_graph() == nullptr) continue;  // torch warns and tries the next
-    if (fits(reference, *opened->decoded.fx_graph(), rules)) {
-      graph.entry = std::make_unique<store::OpenedEntry>(std::move(*opened));
-      graph.code = graph.entry->decoded.output_code();
-      return graph;
-    }
-    if (!guarded) guarded = std::move(*opened);
-  }
-  if (guarded && !rules.guarded_lookup) {
-    graph.entry = std::make_unique<store::OpenedEntry>(std::move(*guarded));
+  // The graphs lie elsewhere than the entry that the user may have pointed at.
+  auto walk = find_graph(source.whole(), *key, judge_for(reference, rules, context.sizes),
+                         context.extern_libs, rules, context.limits);
+  if (!walk) return tl::unexpected(walk.error());
+  const bool found = walk->entry && walk->entry->decoded.output_code() != nullptr;
+  if (found) {
+    graph.entry = std::make_unique<store::OpenedEntry>(std::move(*walk->entry));
     graph.code = graph.entry->decoded.output_code();
-    graph.assumption =
-        fmt::format("the guards of {} hold: torch evaluates them with the sizes at hand", graph.entry->path);
-    return graph;
+    if (walk->result == LookupResult::kUnknown) {
+      const Candidate& chosen = walk->candidates[*walk->chosen];
+      graph.assumption = chosen.status == CandidateStatus::kGuardsUnknown
+                             ? fmt::format("the guards of {} hold: {}", chosen.path, chosen.message)
+                             : fmt::format("no candidate before {} is used", chosen.path);
+    }
+  } else {
+    graph.missing = walk->result == LookupResult::kUnknown
+                        ? fmt::format("whether torch can load an FX entry of key {} isn't known", key_text)
+                        : why_missing(*walk, key_text, rules);
   }
-  graph.missing =
-      guarded ? fmt::format("no FX entry of key {} has the recorded guards: torch counts a miss", key_text)
-              : fmt::format("no FX entry of key {} can be loaded: torch counts a miss", key_text);
+  walk->entry.reset();
+  graph.walk = std::move(*walk);
   return graph;
 }
 

@@ -176,7 +176,8 @@ class EntryReplay {
     if (!field) return {};
     found.reference = &*field;
     const std::uint16_t store = entry.place ? entry.place->store : 0;
-    auto graph = find_aot_graph(source_, *field, store, rules, options_.limits);
+    auto graph = find_aot_graph(source_, *field, store, rules,
+                                {options_.sizes, options_.extern_libs, options_.limits});
     if (!graph) return tl::unexpected(graph.error());
     found.graph = std::move(*graph);
     return {};

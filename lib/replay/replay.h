@@ -12,6 +12,8 @@
 #include "replay/cudagraph_state.h"
 #include "replay/decision.h"
 #include "replay/graph_inputs.h"
+#include "replay/graph_lookup.h"
+#include "replay/hints.h"
 #include "replay/on_hit.h"
 #include "replay/run_time.h"
 #include "replay/settings.h"
@@ -24,6 +26,8 @@ namespace cachetool::replay {
 class SuppliedValues;
 
 struct ReplayOptions {
+  const SizeValues* sizes = nullptr;  ///< of the caller's inputs; null: not given. See GraphContext
+  ExternLibsKey extern_libs;
   SettingOverrides settings;
   torch::ReleaseFamily release = torch::ReleaseFamily::kUnknown;  ///< kUnknown: each entry's own
   store::ReadLimits limits;

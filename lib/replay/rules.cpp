@@ -31,6 +31,7 @@ std::optional<Rules> rules_of(ReleaseFamily family) {
   rules.post_compile_after_both = family >= ReleaseFamily::k2_8;
   rules.skips_dot_files = family >= ReleaseFamily::k2_11;
   rules.extern_libs_key = family >= ReleaseFamily::k2_12;
+  rules.names_cache_in_warning = family >= ReleaseFamily::k2_15;
   rules.dynamic_shape_warn_limit = family >= ReleaseFamily::k2_10 ? 8 : 50;
   return rules;
 }

@@ -32,8 +32,10 @@ struct Rules {
   bool assertion_messages = false;       ///< 2.14: assertions carry a message
   bool guarded_lookup = false;           ///< 2.8: GuardedCache, AOTAutograd entries have guards of their own
   bool post_compile_after_both = false;  ///< 2.8: forward and backward are both loaded before post-compile
-  bool skips_dot_files = false;          ///< 2.11 (see lookup.h)
-  bool extern_libs_key = false;          ///< 2.12
+  bool skips_dot_files = false;          ///< 2.11: candidates whose names begin with a dot aren't read
+  bool extern_libs_key = false;          ///< 2.12: libdevice and the like must be those of the entry
+  bool names_cache_in_warning =
+      false;  ///< 2.15: which cache can't load a candidate; a vanished one is silent
   std::int64_t dynamic_shape_warn_limit = 50;  ///< 2.10: 8
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "report/json_members.h"
+#include "report/lookup_report.h"
 #include "report/replay_report.h"
 #include "report/replay_settings.h"
 
@@ -242,6 +243,7 @@ class ReplayJson final : public ReplayWriter {
     json_->key("entries");
     json_->begin_array();
   }
+  void lookup(const replay::Lookup& lookup) override { lookups_.push_back(lookup); }
   void graph(const GraphReplay& graph) override {
     json_->begin_object();
     write_replay_members(*json_, graph);
@@ -249,6 +251,7 @@ class ReplayJson final : public ReplayWriter {
   }
   void finish(const ReplaySummary& summary) override {
     json_->end_array();
+    write_lookups();
     write_summary(*json_, summary);
     json_->end_object();
     json_->flush();
@@ -256,13 +259,29 @@ class ReplayJson final : public ReplayWriter {
   }
 
  private:
+  void write_lookups() {
+    if (lookups_.empty()) return;
+    json_->key("lookups");
+    json_->begin_array();
+    for (const replay::Lookup& lookup : lookups_) {
+      json_->begin_object();
+      write_lookup_members(*json_, lookup);
+      json_->end_object();
+    }
+    json_->end_array();
+  }
+
   OutputSink& sink_;
   std::optional<JsonWriter> json_;
+  std::vector<replay::Lookup> lookups_;
 };
 
 class ReplayJsonLines final : public ReplayWriter {
  public:
   explicit ReplayJsonLines(OutputSink& sink) : sink_(sink) {}
+  void lookup(const replay::Lookup& lookup) override {
+    line("lookup", [&](JsonWriter& json) { write_lookup_members(json, lookup); });
+  }
   void graph(const GraphReplay& graph) override {
     line("entry", [&](JsonWriter& json) { write_replay_members(json, graph); });
   }

@@ -7,6 +7,7 @@
 
 #include "base/json_writer.h"
 #include "base/output.h"
+#include "replay/lookup.h"
 #include "replay/replay.h"
 #include "report/format.h"
 
@@ -34,6 +35,8 @@ enum class Detail : bool {
 class ReplayWriter {
  public:
   virtual ~ReplayWriter() = default;
+  /// Which candidate of a key is used; before the graphs of that candidate.
+  virtual void lookup(const replay::Lookup& lookup) = 0;
   virtual void graph(const replay::GraphReplay& graph) = 0;
   virtual void finish(const ReplaySummary& summary) = 0;
 };

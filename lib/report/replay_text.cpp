@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/lookup_report.h"
 #include "report/replay_report.h"
 #include "report/replay_sections.h"
 #include "report/replay_settings.h"
@@ -135,6 +136,7 @@ void write_settings(SectionWriter& sections, const GraphReplay& graph) {
 class ReplayText final : public ReplayWriter {
  public:
   ReplayText(OutputSink& sink, const Look& look) : sink_(sink), look_(look), sections_(sink, look_) {}
+  void lookup(const replay::Lookup& lookup) override { write_lookup_section(sections_, lookup); }
   void graph(const GraphReplay& graph) override {
     write_identity(sections_, graph);
     write_reasons(sections_, graph);
@@ -165,6 +167,7 @@ class ReplayTable final : public ReplayWriter {
         look_(look),
         table_(sink, {{"KEY"}, {"ROLE"}, {"OUTCOME"}, {"REASON", Align::kLeft, 24}},
                {look.width, look.palette}) {}
+  void lookup(const replay::Lookup&) override {}  // a key's lookup is told with its graph in full
   void graph(const GraphReplay& graph) override {
     const CudagraphState state = state_of(graph);
     const std::string& key = graph.entry.key.empty() ? graph.entry.path : graph.entry.key;

@@ -129,6 +129,7 @@ class DirectorySource final : public Source {
     if (!entries) return with_path(std::move(entries.error()));
 
     KeyListing listing;
+    listing.directory = *directory;
     const std::uint32_t root = set_.stores[key.store].root;
     for (DirEntry& entry : *entries) {
       const std::string& leaf = entry.name.str();

@@ -41,6 +41,7 @@ struct KeyListing {
   std::vector<EntryRef> entries;         ///< bytewise by leaf
   std::vector<std::string> temporaries;  ///< unfinished writes beside them
   std::vector<Skipped> skipped;          ///< what is neither a file nor to be followed
+  DirHandle directory;                   ///< the key's directory; null for packed entries
 };
 
 }  // namespace cachetool::store

@@ -177,6 +177,43 @@ Expected<std::vector<EntryRef>> lookup(Source& source, std::string_view text) {
   return unless_several(query, find_leaves(source, keys, key_text), true);
 }
 
+Expected<std::vector<KeyRef>> find_key(Source& source, std::string_view text) {
+  std::string_view query = text;
+  if (query.starts_with(kForcedKey)) query.remove_prefix(kForcedKey.size());
+  if (query.empty() || query.find('/') != std::string_view::npos)
+    return fail(ErrorCode::kUsage, "a key is wanted, or the beginning of one", std::string(text));
+
+  if (const auto full = HashName::parse(query); full && (full->prefix == 'f' || full->prefix == 'a')) {
+    std::vector<KeyRef> there;
+    for (const bool packed : {false, true}) {
+      for (const KeyRef& key : keys_of_full_name(source, *full, packed)) {
+        const auto listing = source.open_key(key);
+        if (listing) {
+          there.push_back(key);
+        } else if (listing.error().code != ErrorCode::kNoSuchKey &&
+                   listing.error().code != ErrorCode::kVanished) {
+          return tl::unexpected(listing.error());
+        }
+      }
+      if (!there.empty()) return there;
+    }
+    return unknown(query);
+  }
+
+  std::vector<Skipped> skipped;
+  std::vector<KeyRef> matching;
+  for (const KeyRef& key : source.keys(skipped)) {
+    if (key.key != HashName{} && key.key.str().starts_with(query)) matching.push_back(key);
+  }
+  if (matching.empty()) return unknown(query);
+  std::vector<std::string> names;
+  for (const KeyRef& key : matching) names.push_back(key.key.str());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  if (names.size() > 1) return ambiguous(query, std::move(names));
+  return matching;
+}
+
 KeyAbbreviations::KeyAbbreviations(const std::vector<KeyRef>& keys, std::size_t minimum) : minimum_(minimum) {
   sorted_.reserve(keys.size());
   for (const KeyRef& key : keys) sorted_.push_back(key.key);

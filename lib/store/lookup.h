@@ -23,6 +23,10 @@ bool looks_like_key(std::string_view text);
 /// 20) in the hint, one per line.
 Expected<std::vector<EntryRef>> lookup(Source& source, std::string_view text);
 
+/// The places of the one key that `text` names, in full or by a prefix: one for each store that has it, also
+/// when nothing in its directory is an entry. Errors: kUsage for `KEY/LEAF`; kNoSuchKey; kAmbiguous as above.
+Expected<std::vector<KeyRef>> find_key(Source& source, std::string_view text);
+
 /// Shortest prefixes that are unique within a set of keys, as git abbreviates: never under `minimum`
 /// characters.
 class KeyAbbreviations {

@@ -2,9 +2,9 @@
 # run.sh: compares cachetool with real torch releases. Each release compiles model.py into a fresh cache, decodes what it wrote
 # (torch_fields.py), and cachetool must show the same; torch and doctor are asked which directory is the cache under various
 # settings (places.py); torch's own post-compile and `cachetool replay` decide about random graphs (post_compile.py) and about
-# compiled models, also for a declared CUDA device (decisions.py tells what that takes); then torch keeps compiling while cachetool
-# reads; and at last it runs on a cache that was damaged and repaired (repair.py). SARIF output is validated (sarif.py), which needs no
-# torch.
+# compiled models, also for a declared CUDA device (decisions.py tells what that takes); both look keys up with many sizes in sound and
+# damaged caches (lookup.py); then torch keeps compiling while cachetool reads; and at last it runs on a cache that was damaged and
+# repaired (repair.py). SARIF output is validated (sarif.py), which needs no torch.
 #   CACHETOOL                   the binary (default: build/dev/cachetool, build/release/cachetool)
 #   CACHETOOL_TORCH_VENV        virtual environments with torch, separated by spaces; else python3 if it has torch
 #   CACHETOOL_INTEROP_INSTALL   1: without those, install torch into scratch environments, the newest and CACHETOOL_INTEROP_SECOND
@@ -70,6 +70,8 @@ test_release() {
     echo -n "    live: "
     python3 "$here/live.py" "$cachetool" "$python" "$live" 2>"$scratch/live.err" || { failed=1; tail -n 20 "$scratch/live.err"; }
   fi
+  echo -n "    lookup: "
+  python3 "$here/lookup.py" "$cachetool" "$python" 2>"$scratch/lookup.err" || { failed=1; tail -n 20 "$scratch/lookup.err"; }
   echo -n "    repair: "
   python3 "$here/repair.py" "$cachetool" "$python" 2>"$scratch/repair.err" || { failed=1; tail -n 20 "$scratch/repair.err"; }
 }

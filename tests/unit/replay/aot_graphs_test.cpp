@@ -83,8 +83,11 @@ TEST_CASE("2.6 and 2.7 evaluate the guards anew: the first is assumed, and that 
     std::string assumption;
     CHECK(found(cache, family, none(), kForwardKey, &assumption) == leaf('x'));
     CHECK(assumption.starts_with("the guards of fxgraph/"));
+    // One without guards behind them changes nothing: torch gets to it only when theirs are false.
     cache.add_graph(kForwardKey, GraphBuilder(family).pickle(), 'z');
-    CHECK(found(cache, family, none(), kForwardKey, &assumption) == leaf('z'));
+    CHECK(found(cache, family, none(), kForwardKey, &assumption) == leaf('x'));
+    cache.add_graph(kForwardKey, GraphBuilder(family).pickle(), 'a');
+    CHECK(found(cache, family, none(), kForwardKey, &assumption) == leaf('a'));
     CHECK(assumption.empty());
   }
 }
@@ -92,11 +95,23 @@ TEST_CASE("2.6 and 2.7 evaluate the guards anew: the first is assumed, and that 
 TEST_CASE("candidates that don't decode are passed over") {
   CacheBuilder cache;
   cache.add_graph(kForwardKey, "junk", 'a');
-  cache.add_graph(kForwardKey, pickle_text::pickle(none()), 'b');
+  cache.add_graph(kForwardKey, GraphBuilder(k2_15).pickle().substr(0, 200), 'b');
   CHECK(found(cache, k2_15, none()) ==
         "no FX entry of key " + kForwardKey + " can be loaded: torch counts a miss");
   cache.add_graph(kForwardKey, GraphBuilder(k2_15).pickle(), 'c');
   CHECK(found(cache, k2_15, none()) == leaf('c'));
+}
+
+TEST_CASE("an object without guards_expr makes torch bypass the cache") {
+  for (const auto family : kFamilies) {
+    CAPTURE(torch::family_name(family));
+    CacheBuilder cache;
+    cache.add_graph(kForwardKey, pickle_text::pickle(none()), 'b');
+    cache.add_graph(kForwardKey, GraphBuilder(family).pickle(), 'c');
+    const std::string why = found(cache, family, none());
+    CHECK(why.find(family < k2_8 ? "raises AttributeError" : "raises AssertionError") != std::string::npos);
+    CHECK(why.ends_with("torch bypasses the AOTAutograd cache"));
+  }
 }
 
 TEST_CASE("names with a dot in front are read to 2.10, passed over from 2.11") {

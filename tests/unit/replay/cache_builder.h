@@ -47,6 +47,9 @@ class CacheBuilder {
   void add_aot(const std::string& key, const std::string& pickle) {
     fs_.add_file("/cache/aotautograd/" + key + "/" + store_tests::leaf_name('l'), pickle);
   }
+  void add_aot_file(const std::string& key, const std::string& name, const std::string& bytes) {
+    fs_.add_file("/cache/aotautograd/" + key + "/" + name, bytes);
+  }
   cachetool::MemoryFileSystem& files() { return fs_; }
   /// The whole cache, or the part of it at `path` below /cache. Opened once.
   cachetool::store::Source& source(const std::string& path = "") {
