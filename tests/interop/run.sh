@@ -66,6 +66,8 @@ test_release() {
   echo "    decisions:"
   python3 "$here/decisions.py" "$cachetool" "$python" >"$scratch/decisions.log" 2>&1 || failed=1
   sed 's/^/      /' "$scratch/decisions.log"
+  echo -n "    on a hit: "
+  "$python" "$here/on_hit.py" "$cachetool" 2>"$scratch/on_hit.err" || { failed=1; tail -n 20 "$scratch/on_hit.err"; }
   if [ "$live" != 0 ]; then
     echo -n "    live: "
     python3 "$here/live.py" "$cachetool" "$python" "$live" 2>"$scratch/live.err" || { failed=1; tail -n 20 "$scratch/live.err"; }
