@@ -1,8 +1,10 @@
 #include "commands/replay_constants.h"
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 #include <utility>
 
+#include "base/text.h"
 #include "commands/diagnostics.h"
 #include "store/environment.h"
 
@@ -41,6 +43,7 @@ void GivenConstants::add(const replay::GraphReplay& graph) {
   for (const replay::ConstantRow& row : graph.constants.rows) {
     if (!row.frozen) continue;
     frozen = true;
+    named_ = named_ || row.state != replay::ConstantState::kMissing;
     fits = fits && row.state == replay::ConstantState::kSupplied;
   }
   frozen_ += frozen ? 1 : 0;
@@ -48,7 +51,14 @@ void GivenConstants::add(const replay::GraphReplay& graph) {
 }
 
 ExitCode GivenConstants::finish(Context& context, ErrorForm form) const {
-  if (!values_ || graphs_ == 0 || fitting_ != 0) return ExitCode::kDone;
+  if (!values_ || graphs_ == 0) return ExitCode::kDone;
+  if (fitting_ != 0) {
+    // A table of many graphs has no room for constants, and JSON has them anyway.
+    if (fitting_ < frozen_ && form == ErrorForm::kText)
+      context.error.write(fmt::format("{}: the constants fit {} of {} graphs that have frozen parameters\n",
+                                      escape_for_terminal(path_), fitting_, frozen_));
+    return ExitCode::kDone;
+  }
   Error error;
   error.code = ErrorCode::kWrongType;
   error.path = path_;
@@ -56,9 +66,10 @@ ExitCode GivenConstants::finish(Context& context, ErrorForm form) const {
     error.message = "no graph here takes constants: none has frozen parameters";
   } else {
     error.message = "the constants fit no graph here";
-    error.hint =
-        "names of frozen parameters are synthetic, so the values of a state dict can't be bound to them;\n"
-        "the entry tells what is expected, and a snippet for torch that saves it";
+    error.hint = named_ ? "the entry tells which are missing or don't fit, and torch code that saves them all"
+                        : "names of frozen parameters are synthetic, so the values of a state dict can't be "
+                          "bound to them;\n"
+                          "the entry tells what is expected, and torch code that saves it";
   }
   return report_error(context, error, form);
 }

@@ -32,6 +32,7 @@ class GivenConstants {
   std::size_t graphs_ = 0;
   std::size_t frozen_ = 0;  ///< that have frozen parameters
   std::size_t fitting_ = 0;
+  bool named_ = false;  ///< some value has a parameter's name
 };
 
 }  // namespace cachetool::commands

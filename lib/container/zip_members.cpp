@@ -19,7 +19,7 @@ tl::unexpected<Error> member_error(ErrorCode code, const ZipRecord& record, std:
 
 /// Unpacks a deflated member into `unpacked`; `left` is what all may still take.
 Expected<std::string_view> inflate(const ZipRecord& record, std::uint64_t left,
-                                   std::deque<std::string>& unpacked) {
+                                   std::vector<std::unique_ptr<std::string>>& unpacked) {
   if (record.size > left) return member_error(ErrorCode::kLimitSize, record, "unpacks to more than allowed");
   Expanded expanded = expand(record.data, Compression::kDeflate, {.max_bytes = record.size});
   if (expanded.error) {
@@ -29,7 +29,7 @@ Expected<std::string_view> inflate(const ZipRecord& record, std::uint64_t left,
   }
   if (expanded.bytes.size() != record.size || expanded.consumed != record.data.size())
     return member_error(ErrorCode::kMalformed, record, "unpacks to another size than it declares");
-  return unpacked.emplace_back(std::move(expanded.bytes));
+  return *unpacked.emplace_back(std::make_unique<std::string>(std::move(expanded.bytes)));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,12 +19,8 @@ struct ZipContent {
 
 /// The members of a small archive, unpacked. Move-only; views stay valid when it moves.
 struct ZipContents {
-  std::vector<ZipContent> members;   ///< directories left out, in the order of the archive's directory
-  std::deque<std::string> unpacked;  ///< what `members` point to where they were compressed
-
-  ZipContents() = default;
-  ZipContents(ZipContents&&) = default;
-  ZipContents& operator=(ZipContents&&) = default;
+  std::vector<ZipContent> members;  ///< directories left out, in the order of the archive's directory
+  std::vector<std::unique_ptr<std::string>> unpacked;  ///< what `members` point to where they were compressed
 };
 
 /// Reads every member of an archive whose members all readers agree on: bytes in front of it, names twice,

@@ -9,10 +9,10 @@
 namespace cachetool::replay {
 namespace {
 
-// "(11,)", as Python writes a tuple.
+// "[6, 11]"
 template <class Counts>
-std::string tuple_text(const Counts& counts) {
-  return fmt::format("({}{})", fmt::join(counts, ", "), counts.size() == 1 ? "," : "");
+std::string counts_text(const Counts& counts) {
+  return fmt::format("[{}]", fmt::join(counts, ", "));
 }
 
 template <class Counts>
@@ -34,8 +34,9 @@ bool same_stride(const torch::Ints& found, const std::vector<std::int64_t>& expe
   return true;
 }
 
-void add(std::string& problem, std::string text) {
-  problem += problem.empty() ? text : "; " + text;
+void add(std::string& problem, const std::string& text) {
+  if (!problem.empty()) problem += "; ";
+  problem += text;
 }
 
 std::string problem_of(const SuppliedValue& value, const ExpectedConstant& expected) {
@@ -46,11 +47,11 @@ std::string problem_of(const SuppliedValue& value, const ExpectedConstant& expec
     add(problem, fmt::format("dtype is {}, expected {}", dtype, expected.dtype));
   if (expected.size && !same_counts(value.tensor.size, *expected.size)) {
     add(problem,
-        fmt::format("shape is {}, expected {}", tuple_text(value.tensor.size), tuple_text(*expected.size)));
+        fmt::format("shape is {}, expected {}", counts_text(value.tensor.size), counts_text(*expected.size)));
   } else if (expected.size && expected.stride && !value.logical &&
              !same_stride(value.tensor.stride, *expected.stride, *expected.size)) {
-    add(problem, fmt::format("stride is {}, expected {}", tuple_text(value.tensor.stride),
-                             tuple_text(*expected.stride)));
+    add(problem, fmt::format("stride is {}, expected {}", counts_text(value.tensor.stride),
+                             counts_text(*expected.stride)));
   }
   const std::string device = value.tensor.device_text();
   if (!device.empty() && !expected.device.empty() && device != expected.device)

@@ -35,6 +35,7 @@ std::string stem(std::string_view path) {
 
 Error located(Error error, std::string_view path) {
   error.path = path;
+  if (error.code == ErrorCode::kNotFound) error.message = "no such file or directory";
   if (error.code == ErrorCode::kLimitSize || error.code == ErrorCode::kLimitMemory)
     error.hint = "--max-memory allows more";
   return error;
@@ -94,7 +95,7 @@ Expected<SuppliedValues> SuppliedValues::of_bytes(std::string bytes, std::string
 }
 
 Status SuppliedValues::read(std::string owned, std::string_view name, const SuppliedLimits& limits) {
-  const std::string_view bytes = bytes_.emplace_back(std::move(owned));
+  const std::string_view bytes = *bytes_.emplace_back(std::make_unique<std::string>(std::move(owned)));
   if (bytes.empty()) return fail(ErrorCode::kTruncated, "the file is empty", {}, 0);
   if (container::starts_as_npy(bytes)) return read_array(bytes, std::string(name));
   if (container::starts_as_zip(bytes)) return read_zip(bytes, limits);
@@ -175,7 +176,7 @@ Status SuppliedValues::read_directory(FileSystem& files, const Directory& direct
     if (!name.ends_with(kArraySuffix)) continue;
     if (values_.size() == limits.max_files)
       return fail(ErrorCode::kLimitSize, fmt::format("more than {} .npy files", limits.max_files));
-    std::string& bytes = bytes_.emplace_back();
+    std::string& bytes = *bytes_.emplace_back(std::make_unique<std::string>());
     if (auto done = read_file(files, directory, entry.name, left, bytes); !done)
       return tl::unexpected<Error>(located(std::move(done.error()), name));
     left -= std::min<std::uint64_t>(left, bytes.size());

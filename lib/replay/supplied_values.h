@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,10 +63,6 @@ class SuppliedValues {
   /// In the order of the file, by name for a directory. Names are distinct.
   std::span<const SuppliedValue> values() const { return values_; }
 
-  SuppliedValues() = default;
-  SuppliedValues(SuppliedValues&&) = default;
-  SuppliedValues& operator=(SuppliedValues&&) = default;
-
  private:
   Status read(std::string bytes, std::string_view name, const SuppliedLimits& limits);
   Status read_zip(std::string_view bytes, const SuppliedLimits& limits);
@@ -80,8 +75,8 @@ class SuppliedValues {
   SuppliedForm form_ = SuppliedForm::kNpy;
   std::vector<SuppliedValue> values_;
   // What the values point into.
-  std::deque<std::string> bytes_;
-  std::deque<std::vector<pickle::Value>> numbers_;
+  std::vector<std::unique_ptr<std::string>> bytes_;
+  std::vector<std::vector<pickle::Value>> numbers_;  // their elements stay where they are
   container::ZipContents archive_;
   std::vector<pickle::Document> documents_;
 };

@@ -23,6 +23,18 @@ std::vector<Cell> constant_cells(const ConstantRow& row) {
           {row.problem, Style::kBad}};
 }
 
+// A state dict may have thousands of names, none of which fits.
+void write_superfluous(SectionWriter& sections, const std::vector<std::string>& names) {
+  constexpr std::size_t kListed = 8;
+  const bool all = names.size() <= kListed + 1 || sections.look().names == Names::kFull;
+  const std::size_t listed = all ? names.size() : kListed;
+  for (std::size_t i = 0; i < listed; ++i)
+    sections.field("superfluous", names[i] + ": the graph has no constant of that name", Style::kWarning);
+  if (listed < names.size())
+    sections.field("superfluous", fmt::format("{} more (--full lists them)", names.size() - listed),
+                   Style::kWarning);
+}
+
 std::string deltas(const std::vector<std::pair<std::string, std::int64_t>>& counts) {
   std::string text;
   for (const auto& [name, count] : counts)
@@ -85,8 +97,7 @@ void write_constant_sections(SectionWriter& sections, const replay::ConstantsRep
     if (count != 0)
       sections.field(state_name(state), std::to_string(count), bad ? Style::kBad : Style::kPlain);
   }
-  for (const std::string& name : report.superfluous)
-    sections.field("superfluous", name + ": the graph has no constant of that name", Style::kWarning);
+  write_superfluous(sections, report.superfluous);
   sections.table({{"NAME", Align::kLeft, 16},
                   {"STATE"},
                   {"DTYPE"},

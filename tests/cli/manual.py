@@ -21,7 +21,8 @@ import run
 
 ROOT = run.HERE.parent.parent
 PAGES = [ROOT / "docs" / "manual.md", ROOT / "README.md"]
-CACHES = {"torchinductor_me": "cuda-2.15.0-train", "other": "cpu-2.15.0-dynamic", "refused": "cuda-2.15.0-refused-part"}
+CACHES = {"torchinductor_me": "cuda-2.15.0-train", "other": "cpu-2.15.0-dynamic", "refused": "cuda-2.15.0-refused-part",
+          "frozen": "cpu-2.15.0-freezing"}
 
 
 def transcript(block, scratch):

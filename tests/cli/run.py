@@ -6,7 +6,7 @@ Usage: run.py PROGRAM [--update] [--keep] [CASE...]
 A case is a file cases/NAME.txt. Lines of a case:
 
     # remark
-    @ corpus NAME        unpack tests/data/NAME.tar.zst into the scratch folder as NAME/
+    @ corpus NAME        unpack tests/data/NAME.tar.zst into the scratch folder as NAME/, or copy the folder tests/data/NAME
     @ unprivileged       as root, run the commands as user 65534
     @ columns N          COLUMNS for the commands that follow
     @ hide REGEX => TEXT replace in every output of this case
@@ -102,6 +102,9 @@ def escape(line):
 
 
 def unpack(name, target):
+    if (DATA / name).is_dir():
+        shutil.copytree(DATA / name, target / name)
+        return
     subprocess.run(["tar", "--zstd", "--no-same-owner", "-xf", str(DATA / f"{name}.tar.zst"), "-C", str(target)],
                    check=True)
     when = time.time() - AGE_SECONDS

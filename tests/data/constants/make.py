@@ -67,7 +67,7 @@ def main():
     arrays = {name: value.numpy() for name, value in FROZEN.items()}
     numpy.savez("frozen.npz", **arrays)
     numpy.savez_compressed("frozen-packed.npz", **arrays)
-    numpy.save("columns.npy", numpy.asfortranarray(arrays["_frozen_param4"]))
+    numpy.save("half.npy", arrays["_frozen_param1"].astype(numpy.float16))
     with open("version2.npy", "wb") as file:
         numpy.lib.format.write_array(file, arrays["_frozen_param1"], version=(2, 0))
     print(torch.__version__, numpy.__version__, safetensors.__version__)

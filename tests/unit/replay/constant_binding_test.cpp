@@ -126,14 +126,14 @@ TEST_SUITE("replay/constant_binding") {
     CHECK(problem(declared, values(archive("p", "<f8", "(6, 11)", 528))) ==
           "dtype is float64, expected float32");
     CHECK(problem(declared, values(archive("p", "<f4", "(11, 6)", 264))) ==
-          "shape is (11, 6), expected (6, 11)");
+          "shape is [11, 6], expected [6, 11]");
     CHECK(problem(declared, values(archive("p", "<f2", "(66,)", 132))) ==
-          "dtype is float16, expected float32; shape is (66,), expected (6, 11)");
+          "dtype is float16, expected float32; shape is [66], expected [6, 11]");
     const Decoded decoded = frozen({{"_frozen_param4", "_frozen_param4"}},
                                    line("_frozen_param4", "cuda', index=0) torch.float32 (6, 11) (11, 1)"));
     const SuppliedValues supplied = values(sample("frozen.pt"));
     const ConstantsReport report = report_constants(*decoded.fx_graph(), LoadedBy::kFxGraphCache, &supplied);
-    CHECK(report.rows[0].problem == "stride is (1, 6), expected (11, 1); device is cpu, expected cuda:0");
+    CHECK(report.rows[0].problem == "stride is [1, 6], expected [11, 1]; device is cpu, expected cuda:0");
     CHECK(report.rows[0].state == ConstantState::kMisfit);
     const SuppliedConstants source(*decoded.fx_graph(), supplied);
     CHECK(source.unwrap(*decoded.fx_graph(), *rules_of(k2_9))->at(0).tensor == nullptr);
@@ -149,8 +149,7 @@ TEST_SUITE("replay/constant_binding") {
     const Decoded one = frozen({{"ordered.one", "x"}}, line("ordered.one", "cpu') torch.float32 (1,) (7,)"));
     CHECK(bind_constants(*one.fx_graph(), &supplied).parameters[0].fits());
     const Decoded view = frozen({{"view", "view"}}, line("view", "cpu') torch.float32 (3,) (1,)"));
-    CHECK(bind_constants(*view.fx_graph(), &supplied).parameters[0].problem ==
-          "stride is (5,), expected (1,)");
+    CHECK(bind_constants(*view.fx_graph(), &supplied).parameters[0].problem == "stride is [5], expected [1]");
   }
 
   TEST_CASE("numpy's integers stand for types that it doesn't have, where the graph expects these") {
