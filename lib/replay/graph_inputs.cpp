@@ -17,13 +17,29 @@ torch::GraphSignature signature_of(const CompiledFxGraph& graph) {
   return signature;
 }
 
+constexpr std::size_t kMaxTextBytes = 16 << 20;
+
+// Copies texts up to a number of bytes in all; what goes beyond that stays empty.
+class TextCopier {
+ public:
+  std::string copy(std::string_view text) {
+    if (text.size() > left_) return {};
+    left_ -= text.size();
+    return std::string(text);
+  }
+
+ private:
+  std::size_t left_ = kMaxTextBytes;
+};
+
 void add_placeholders(const torch::CudagraphCachedInfo& info, std::vector<GraphInput>& inputs) {
   if (!info.placeholders) return;
   inputs.resize(info.placeholders->size());
+  TextCopier texts;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const torch::PlaceholderInfo& placeholder = (*info.placeholders)[i];
-    inputs[i].name = placeholder.name.value_or({});
-    inputs[i].mutation_trace = placeholder.mutating_use_stack_trace.value_or({});
+    inputs[i].name = texts.copy(placeholder.name.value_or({}));
+    inputs[i].mutation_trace = texts.copy(placeholder.mutating_use_stack_trace.value_or({}));
   }
 }
 

@@ -17,7 +17,8 @@ struct GraphInput {
 };
 
 /// The inputs by position: from cudagraph_info, where the compile looked into CUDA graphs, else from the
-/// printed graph or the wrapper; empty where none of them has any.
+/// printed graph or the wrapper; empty where none of them has any. A pickle can repeat a long text in few
+/// bytes: what goes beyond 16 MiB of names and traces is left out.
 std::vector<GraphInput> graph_inputs(const torch::CompiledFxGraph& graph);
 
 }  // namespace cachetool::replay
