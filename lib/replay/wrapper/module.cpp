@@ -28,10 +28,13 @@ class ModuleReader {
  private:
   Status statement(StatementId id) {
     const Statement& statement = tree_.statement(id);
-    if (const auto* import = std::get_if<ImportStmt>(&statement.value)) return import_(*import);
-    if (const auto* assign = std::get_if<AssignStmt>(&statement.value)) return assign_(*assign, statement.at);
-    if (const auto* function = std::get_if<FunctionStmt>(&statement.value)) return function_(*function, id);
-    if (const auto* runner = std::get_if<ClassStmt>(&statement.value)) return class_(*runner, statement.at);
+    if (const auto* import = std::get_if<ImportStmt>(&statement.value)) return take_import(*import);
+    if (const auto* assign = std::get_if<AssignStmt>(&statement.value))
+      return take_assignment(*assign, statement.at);
+    if (const auto* function = std::get_if<FunctionStmt>(&statement.value))
+      return take_function(*function, id);
+    if (const auto* runner = std::get_if<ClassStmt>(&statement.value))
+      return take_class(*runner, statement.at);
     if (const auto* call = std::get_if<ExpressionStmt>(&statement.value))
       return expression(*call, statement.at);
     if (const auto* condition = std::get_if<IfStmt>(&statement.value); condition && is_main(*condition))
@@ -44,7 +47,7 @@ class ModuleReader {
     return TokenStream::unsupported("a statement that no wrapper module has", at);
   }
 
-  Status import_(const ImportStmt& import) {
+  Status take_import(const ImportStmt& import) {
     module_.imports.push_back(import);
     const bool whole =
         import.name.empty() && import.alias == import.module.substr(0, import.module.find('.'));
@@ -62,7 +65,7 @@ class ModuleReader {
     return name != nullptr && name->name == "__name__";
   }
 
-  Status assign_(const AssignStmt& assign, Position at) {
+  Status take_assignment(const AssignStmt& assign, Position at) {
     const auto* target =
         assign.targets.size() == 1 ? std::get_if<NameExpr>(&tree_[assign.targets[0]].value) : nullptr;
     if (target == nullptr) return outside(at);
@@ -72,7 +75,7 @@ class ModuleReader {
       return {};
     }
     if (const auto* call = std::get_if<CallExpr>(&value.value))
-      return call_(target->name, *call, assign.value, at);
+      return take_call(target->name, *call, assign.value, at);
     if (target->name == "call") return entry(assign.value, at);
     if (target->name == "recursively_apply_fns") {
       module_.has_recursively_apply_fns = true;
@@ -85,7 +88,7 @@ class ModuleReader {
   }
 
   // The values of calls: the compiler, a kernel, the runner.
-  Status call_(std::string_view name, const CallExpr& call, ExpressionId id, Position at) {
+  Status take_call(std::string_view name, const CallExpr& call, ExpressionId id, Position at) {
     const std::string function = module_.dotted_name(call.function);
     if (function == kCompiler) {
       module_.aliases[name] = std::string(kCompiler);
@@ -124,7 +127,7 @@ class ModuleReader {
     return {};
   }
 
-  Status function_(const FunctionStmt& function, StatementId id) {
+  Status take_function(const FunctionStmt& function, StatementId id) {
     if (std::find(kTail.begin(), kTail.end(), function.name) != kTail.end()) return {};
     if (function.parameters.size() != 1) return outside(tree_.statement(id).at);
     const Function found{function.name, function.parameters[0].name, id};
@@ -137,7 +140,7 @@ class ModuleReader {
   }
 
   // `class Runner:` with __init__, recursively_apply_fns and call(self, args).
-  Status class_(const ClassStmt& runner, Position at) {
+  Status take_class(const ClassStmt& runner, Position at) {
     if (runner.name != "Runner" || !runner.bases.empty()) return outside(at);
     for (const StatementId id : runner.body) {
       const auto* method = std::get_if<FunctionStmt>(&tree_.statement(id).value);

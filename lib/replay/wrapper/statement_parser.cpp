@@ -50,12 +50,12 @@ Status StatementParser::statement(Block& out) {
   for (const std::string_view word : kUnsupportedWords) {
     if (tokens_.is_word(word)) return TokenStream::unsupported(fmt::format("'{}'", word), tokens_.position());
   }
-  if (tokens_.is_word("if")) return if_(out);
-  if (tokens_.is_word("while")) return while_(out);
-  if (tokens_.is_word("for")) return for_(out);
-  if (tokens_.is_word("with")) return with(out);
+  if (tokens_.is_word("if")) return if_block(out);
+  if (tokens_.is_word("while")) return while_block(out);
+  if (tokens_.is_word("for")) return for_block(out);
+  if (tokens_.is_word("with")) return with_block(out);
   if (tokens_.is_word("def")) return function(out);
-  if (tokens_.is_word("class")) return class_(out);
+  if (tokens_.is_word("class")) return class_block(out);
   return simple_line(out);
 }
 
@@ -74,7 +74,7 @@ Status StatementParser::simple(Block& out) {
   const Position at = tokens_.position();
   if (tokens_.is_word("import")) return import(out);
   if (tokens_.is_word("from")) return import_from(out);
-  if (tokens_.is_word("del")) return delete_(out);
+  if (tokens_.is_word("del")) return deletion(out);
   if (tokens_.is_word("global")) return global(out);
   if (tokens_.take_word("pass")) return add(out, at, PassStmt{}), Status();
   if (tokens_.take_word("break")) return add(out, at, BreakStmt{}), Status();
@@ -182,7 +182,7 @@ Status StatementParser::import_from(Block& out) {
   return bracket ? tokens_.expect_operator(")") : Status();
 }
 
-Status StatementParser::delete_(Block& out) {
+Status StatementParser::deletion(Block& out) {
   const Position at = tokens_.next().at;
   auto targets = expressions_.targets();
   if (!targets) return tl::unexpected(targets.error());
@@ -221,7 +221,7 @@ Expected<Block> StatementParser::block() {
   return body;
 }
 
-Status StatementParser::if_(Block& out) {
+Status StatementParser::if_block(Block& out) {
   const Position at = tokens_.next().at;
   auto condition = expressions_.test();
   if (!condition) return tl::unexpected(condition.error());
@@ -230,7 +230,7 @@ Status StatementParser::if_(Block& out) {
   IfStmt statement{*condition, std::move(*then), {}};
   if (tokens_.is_word("elif")) {
     if (auto entered = expressions_.enter(); !entered) return entered;
-    auto done = if_(statement.otherwise);
+    auto done = if_block(statement.otherwise);
     expressions_.leave();
     if (!done) return done;
   } else if (tokens_.take_word("else")) {
@@ -241,7 +241,7 @@ Status StatementParser::if_(Block& out) {
   return add(out, at, std::move(statement)), Status();
 }
 
-Status StatementParser::while_(Block& out) {
+Status StatementParser::while_block(Block& out) {
   const Position at = tokens_.next().at;
   auto condition = expressions_.test();
   if (!condition) return tl::unexpected(condition.error());
@@ -251,7 +251,7 @@ Status StatementParser::while_(Block& out) {
   return add(out, at, WhileStmt{*condition, std::move(*body)}), Status();
 }
 
-Status StatementParser::for_(Block& out) {
+Status StatementParser::for_block(Block& out) {
   const Position at = tokens_.next().at;
   auto target = expressions_.targets();
   if (!target) return tl::unexpected(target.error());
@@ -264,7 +264,7 @@ Status StatementParser::for_(Block& out) {
   return add(out, at, ForStmt{*target, *iterable, std::move(*body)}), Status();
 }
 
-Status StatementParser::with(Block& out) {
+Status StatementParser::with_block(Block& out) {
   const Position at = tokens_.next().at;
   WithStmt statement;
   do {
@@ -319,7 +319,7 @@ Status StatementParser::function(Block& out) {
   return add(out, at, FunctionStmt{*name, std::move(*parameters), std::move(*body)}), Status();
 }
 
-Status StatementParser::class_(Block& out) {
+Status StatementParser::class_block(Block& out) {
   const Position at = tokens_.next().at;
   auto name = tokens_.expect_name();
   if (!name) return tl::unexpected(name.error());
