@@ -1,5 +1,6 @@
 #include "report/csv.h"
 #include "report/cudagraphs_report.h"
+#include "report/json_lines.h"
 #include "report/json_members.h"
 
 namespace cachetool::report {
@@ -81,18 +82,6 @@ void write_totals(JsonWriter& json, const CudagraphReport& report) {
   json.end_object();
 }
 
-template <class Members>
-void write_line(OutputSink& sink, std::string_view type, Members members) {
-  JsonWriter json(sink);
-  json.begin_object();
-  json.member("schema", kSchema);
-  json.member("type", type);
-  members(json);
-  json.end_object();
-  json.flush();
-  sink.write("\n");
-}
-
 std::string joined(const std::vector<std::string>& texts) {
   std::string all;
   for (const std::string& text : texts) all += (all.empty() ? "" : "; ") + text;
@@ -122,8 +111,8 @@ void write_cudagraphs_json(OutputSink& sink, const CudagraphReport& report, cons
 
 void write_cudagraphs_json_lines(OutputSink& sink, const CudagraphReport& report) {
   for (const CudagraphRow& row : report.rows)
-    write_line(sink, "graph", [&](JsonWriter& json) { write_row(json, row); });
-  write_line(sink, "summary", [&](JsonWriter& json) { write_totals(json, report); });
+    write_json_line(sink, kSchema, "graph", [&](JsonWriter& json) { write_row(json, row); });
+  write_json_line(sink, kSchema, "summary", [&](JsonWriter& json) { write_totals(json, report); });
 }
 
 void write_cudagraphs_csv(OutputSink& sink, const CudagraphReport& report) {

@@ -2,6 +2,7 @@
 #include <span>
 #include <utility>
 
+#include "report/json_lines.h"
 #include "report/json_members.h"
 #include "report/lookup_report.h"
 #include "report/replay_report.h"
@@ -280,28 +281,16 @@ class ReplayJsonLines final : public ReplayWriter {
  public:
   explicit ReplayJsonLines(OutputSink& sink) : sink_(sink) {}
   void lookup(const replay::Lookup& lookup) override {
-    line("lookup", [&](JsonWriter& json) { write_lookup_members(json, lookup); });
+    write_json_line(sink_, kSchema, "lookup", [&](JsonWriter& json) { write_lookup_members(json, lookup); });
   }
   void graph(const GraphReplay& graph) override {
-    line("entry", [&](JsonWriter& json) { write_replay_members(json, graph); });
+    write_json_line(sink_, kSchema, "entry", [&](JsonWriter& json) { write_replay_members(json, graph); });
   }
   void finish(const ReplaySummary& summary) override {
-    line("summary", [&](JsonWriter& json) { write_summary(json, summary); });
+    write_json_line(sink_, kSchema, "summary", [&](JsonWriter& json) { write_summary(json, summary); });
   }
 
  private:
-  template <class Members>
-  void line(std::string_view type, Members members) {
-    JsonWriter json(sink_);
-    json.begin_object();
-    json.member("schema", kSchema);
-    json.member("type", type);
-    members(json);
-    json.end_object();
-    json.flush();
-    sink_.write("\n");
-  }
-
   OutputSink& sink_;
 };
 

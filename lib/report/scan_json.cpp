@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "report/json_lines.h"
 #include "report/scan_report.h"
 #include "store/paths.h"
 
@@ -170,25 +171,15 @@ class ScanJsonLines final : public ScanWriter {
  public:
   explicit ScanJsonLines(OutputSink& sink) : sink_(sink) {}
   void file(const ScanTarget& target, const ScannedFile& file) override {
-    line("file", [&](JsonWriter& json) { write_file_members(json, target, file); });
+    write_json_line(sink_, kSchema, "file",
+                    [&](JsonWriter& json) { write_file_members(json, target, file); });
   }
   void finish(const ScanSummary& summary) override {
-    line("summary", [&](JsonWriter& json) { write_summary_members(json, summary); });
+    write_json_line(sink_, kSchema, "summary",
+                    [&](JsonWriter& json) { write_summary_members(json, summary); });
   }
 
  private:
-  template <class Members>
-  void line(std::string_view type, Members members) {
-    JsonWriter json(sink_);
-    json.begin_object();
-    json.member("schema", kSchema);
-    json.member("type", type);
-    members(json);
-    json.end_object();
-    json.flush();
-    sink_.write("\n");
-  }
-
   OutputSink& sink_;
 };
 
