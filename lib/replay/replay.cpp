@@ -98,7 +98,10 @@ class EntryReplay {
         Budget budget = options_.limits.budget(regional->serialized_graph_module.value_or({}).size());
         replay.nested_graphs = nested_graphs(*regional, budget);
       }
-      replay.decision = decide(code, StoredConstants(way.loaded_by), {}, way.boxes.value_or(Boxes{}), *rules);
+      // Its post-compile reads no settings; the boxes pass through.
+      replay.settings = settings_for(CompiledFxGraph{}, options_.settings, *rules);
+      replay.before = way.boxes.value_or(boxes_of(replay.settings));
+      replay.decision = decide(code, StoredConstants(way.loaded_by), replay.settings, replay.before, *rules);
       return replay;
     }
     replay.evaluated = evaluated(*graph);

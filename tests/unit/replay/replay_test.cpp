@@ -72,6 +72,21 @@ TEST_CASE("a graph by itself") {
   }
 }
 
+TEST_CASE("classes without CUDA graph code pass the boxes on") {
+  using namespace pickle_text;
+  CacheBuilder cache;
+  cache.add_graph(kForwardKey, pickle_text::pickle(instance("torch._inductor.output_code", "CompiledAOTI",
+                                                            dict(text("filename"), text("a.so")))));
+  const auto graphs = replay_key(cache, kForwardKey,
+                                 options(ReleaseFamily::k2_15, {"cudagraphs=on", "forward_device_index=1"}));
+  REQUIRE(graphs.size() == 1);
+  CHECK(graphs[0].class_name == "CompiledAOTI");
+  CHECK(graphs[0].decision.callable == Callable::kPlain);
+  CHECK(graphs[0].decision.outcome == Outcome::kNoCudagraphCode);
+  CHECK(graphs[0].decision.after.cudagraphs);
+  CHECK(graphs[0].decision.after.forward_device_index.value == 1);
+}
+
 TEST_CASE("the release is the entry's own unless another is asked for") {
   CacheBuilder cache;
   cache.add_graph(kForwardKey, GraphBuilder(k2_13).device("xpu").reason("r").pickle());
