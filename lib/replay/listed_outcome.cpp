@@ -40,8 +40,8 @@ bool on_by_key(const CompiledFxGraph& graph, std::string_view option) {
   return graph.key_details && graph.key_details->config(option) == "True";
 }
 
-// The outcomes that most graphs have, without what the rest of a decision takes: settings, the arguments of
-// partitions. Nothing where it takes more to tell.
+// The outcomes that need no more than the caller's flag and the stored reason. Nothing where it takes more to
+// tell: what is wrapped can still raise, for instance over a position that the graph doesn't have.
 std::optional<ListedOutcome> quick_outcome(const CompiledFxGraph& graph, const Rules& rules) {
   if (!caller_flag(graph, {}).value)
     return ListedOutcome{
@@ -49,14 +49,7 @@ std::optional<ListedOutcome> quick_outcome(const CompiledFxGraph& graph, const R
   if (rules.cudagraph_or_error && on_by_key(graph, "triton.cudagraph_or_error")) return std::nullopt;
   if (const std::string_view reason = graph.disabled_cudagraphs_reason.value_or({}); !reason.empty())
     return ListedOutcome{CudagraphState::kSkipped, reason_group(reason)};
-  if (!rules.graph_partition || !on_by_key(graph, "graph_partition") || !graph.cudagraph_info)
-    return std::nullopt;
-  const torch::CudagraphCachedInfo& info = *graph.cudagraph_info;
-  const bool accepted = info.cudagraph_fail_reasons && info.cudagraph_fail_reasons->empty();
-  const bool has_parts = graph.partition_maps && !graph.partition_maps->empty();
-  const bool has_device = graph.device_idxs && !graph.device_idxs->empty();
-  if (!accepted || !has_parts || !has_device || !info.stack_traces) return std::nullopt;
-  return ListedOutcome{CudagraphState::kPartitions, {}};
+  return std::nullopt;
 }
 
 ListedOutcome full_outcome(const torch::OutputCode& code, LoadedBy loaded_by, const Rules& rules) {

@@ -74,6 +74,11 @@ TEST_CASE("a listed outcome is what the whole decision comes to") {
       [](GraphBuilder& graph) { graph.fails({"mutated inputs", "non-Tensor inputs"}); },
       [](GraphBuilder& graph) { graph.fails({"non-Tensor inputs"}).device("cpu"); },
       [](GraphBuilder& graph) { graph.set("partition_maps", list()); },
+      [](GraphBuilder& graph) {  // IndexError in the arguments of a partition
+        graph.set("partition_maps", list(partition(0, integers({7}), list())));
+      },
+      [](GraphBuilder& graph) { graph.info("placeholders", list()); },
+      [](GraphBuilder& graph) { graph.set("source_code", none()); },
       [](GraphBuilder& graph) { graph.set("device_idxs", pickle_text::set()); },
       [](GraphBuilder& graph) { graph.set("device_idxs", pickle_text::integer(1)); },
       [](GraphBuilder& graph) { graph.info("stack_traces", none()); },
