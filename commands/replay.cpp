@@ -1,8 +1,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "commands/commands.h"
@@ -147,6 +149,7 @@ class ReplayRun final : private replay::ReplaySink {
       : context_(context), form_(form), request_(request), writer_(writer), constants_(constants) {}
 
   void add_whole(store::Source& source, ThreadPool& pool) {
+    root_ = source.cache().roots[0].path;
     std::vector<store::Skipped> skipped;
     Progress progress(context_, "keys");
     const auto done = replay::replay_cache(source, pool, request_, *this, skipped,
@@ -172,6 +175,7 @@ class ReplayRun final : private replay::ReplaySink {
 
  private:
   void add(const store::Selection& selection) {
+    root_ = selection.source->cache().roots[0].path;
     for (const store::EntryRef& entry : selection.entries)
       take(replay::replay_entry(*selection.source, entry, request_));
     if (!selection.file.empty()) add_file(selection);
@@ -187,6 +191,9 @@ class ReplayRun final : private replay::ReplaySink {
     for (const replay::GraphReplay& item : *graphs) graph(item);
   }
   void graph(const replay::GraphReplay& graph) override {
+    // Arguments may overlap: each graph is told once for each way to it.
+    const std::string way = (graph.aot ? graph.aot->path : std::string()) + "\n" + graph.entry.path;
+    if (!graph.entry.path.empty() && !seen_[root_].insert(way).second) return;
     summary_.add(graph);
     constants_.add(graph);
     writer_.graph(graph);
@@ -200,6 +207,8 @@ class ReplayRun final : private replay::ReplaySink {
   report::ReplayWriter& writer_;
   GivenConstants& constants_;
   report::ReplaySummary summary_;
+  std::string root_;                                             // of the cache that is being replayed
+  std::map<std::string, std::unordered_set<std::string>> seen_;  // root → ways to graphs
   ExitCode code_ = ExitCode::kDone;
 };
 

@@ -79,6 +79,7 @@ class Load {
     std::int64_t files = 0;
     bool known = true;
     for (const TritonKernelArtifacts& kernel : bundle.kernel_artifacts) {
+      if (!kernel.kernel_hash) continue;  // nothing that torch writes there
       const TritonEmission& emission = result_.triton.emplace_back(emit(kernel));
       if (emission.shadowed == false) files += static_cast<std::int64_t>(emission.files);
       known &= emission.shadowed.has_value();

@@ -130,6 +130,10 @@ class EntryReplay {
     const Rules rules = rules_of(family_of(entry)).value_or(Rules{});
     Found forward;
     Found backward;
+    // Every entry has a forward; only None or nothing at all means that there is no backward.
+    if (!aot.compiled_fw) forward.broken = "compiled_fw holds what torch never writes there";
+    if (aot.compiled_bw.state() == torch::FieldState::kMalformed)
+      backward.broken = "compiled_bw holds what torch never writes there";
     if (const auto found = find(entry, aot.compiled_fw, rules, forward); !found)
       return tl::unexpected(found.error());
     if (const auto found = find(entry, aot.compiled_bw, rules, backward); !found)
@@ -137,17 +141,17 @@ class EntryReplay {
     std::vector<GraphReplay> graphs;
     std::set<std::string> written;
     std::optional<Boxes> boxes;
-    if (forward.reference != nullptr) {
+    if (forward.present()) {
       graphs.push_back(half(entry, forward, boxes, written));
       if (graphs.back().role == Role::kUnknown)
-        graphs.back().role = backward.reference != nullptr ? Role::kForward : Role::kInference;
+        graphs.back().role = backward.present() ? Role::kForward : Role::kInference;
       if (backward.missing() && !forward.missing() && rules.post_compile_after_both)
         leave_undecided(graphs.back(),
                         "its backward is missing: torch counts a miss before any post-compile");
       // A forward that isn't known leaves its backward to itself.
       if (graphs.back().decision.outcome != Outcome::kUnknown) boxes = graphs.back().decision.after;
     }
-    if (backward.reference != nullptr) {
+    if (backward.present()) {
       graphs.push_back(half(entry, backward, boxes, written));
       graphs.back().role = Role::kBackward;
       if (forward.missing() && !backward.missing()) {
@@ -162,6 +166,19 @@ class EntryReplay {
     return graphs;
   }
 
+  // An entry whose graphs aren't looked at: it stands for none.
+  GraphReplay unusable(const OpenedEntry& entry, const std::string& why) const {
+    GraphReplay replay;
+    replay.entry = place_of(entry);
+    replay.class_name = entry.decoded.class_name();
+    replay.class_name.erase(0, replay.class_name.rfind('.') + 1);
+    replay.release = entry.release;
+    replay.rules = family_of(entry);
+    replay.counted = false;
+    leave_undecided(replay, why);
+    return replay;
+  }
+
   ReleaseFamily family_of(const OpenedEntry& entry) const {
     return options_.release != ReleaseFamily::kUnknown ? options_.release : rules_family(entry.release);
   }
@@ -171,7 +188,9 @@ class EntryReplay {
   struct Found {
     const torch::CompiledGraphRef* reference = nullptr;  ///< null: the entry has no such graph
     AotGraph graph;
-    bool missing() const { return reference != nullptr && graph.code == nullptr; }
+    std::string broken;  ///< why the entry doesn't tell which graph it is; empty where it does
+    bool present() const { return reference != nullptr || !broken.empty(); }
+    bool missing() const { return present() && graph.code == nullptr; }
   };
 
   Status find(const OpenedEntry& entry, const torch::Field<torch::CompiledGraphRef>& field,
@@ -190,12 +209,14 @@ class EntryReplay {
                    std::set<std::string>& written) const {
     if (found.missing()) {
       GraphReplay replay;
-      replay.entry = {std::string(found.reference->fx_graph_cache_key.value_or({})), "", ""};
+      replay.entry = found.reference == nullptr
+                         ? place_of(entry)
+                         : EntryPlace{std::string(found.reference->fx_graph_cache_key.value_or({})), "", ""};
       replay.aot = place_of(entry);
       replay.release = entry.release;
       replay.rules = family_of(entry);
       if (boxes) replay.before = *boxes;
-      leave_undecided(replay, found.graph.missing);
+      leave_undecided(replay, found.broken.empty() ? found.graph.missing : found.broken);
       return replay;
     }
     GraphReplay replay = graph(found.graph.entry ? *found.graph.entry : entry, *found.graph.code,
@@ -234,6 +255,17 @@ class EntryReplay {
   const ReplayOptions& options_;
 };
 
+// Why torch can't use what lies in an entry's place; empty where it can, or the file lies in no cache.
+std::string unusable_here(const OpenedEntry& entry) {
+  if (!entry.place || entry.decoded.class_name().empty()) return {};
+  const bool for_aot = entry.place->kind == torch::EntryKind::kAotAutograd;
+  if (entry.decoded.aot_entry() != nullptr)
+    return for_aot ? "" : "an AOTAutograd entry where torch keeps FX graphs: torch can't use it";
+  if (entry.decoded.output_code() == nullptr)
+    return entry.decoded.class_name() + " is no class whose post-compile is known";
+  return for_aot ? "a compiled graph where torch keeps AOTAutograd entries: torch can't use it" : "";
+}
+
 // The backward of `entry` after its forward, where an AOTAutograd entry of the cache pairs them.
 std::optional<GraphReplay> decide_in_pair(Source& source, const OpenedEntry& entry,
                                           const ReplayOptions& options) {
@@ -269,12 +301,16 @@ std::string_view role_name(Role role) {
 Expected<std::vector<GraphReplay>> replay_opened(Source& source, const OpenedEntry& entry,
                                                  const ReplayOptions& options) {
   const EntryReplay replay(source, options);
+  std::vector<GraphReplay> graphs;
+  if (const std::string why = unusable_here(entry); !why.empty()) {
+    graphs.push_back(replay.unusable(entry, why));
+    return graphs;
+  }
   if (entry.decoded.aot_entry() != nullptr) return replay.pair(entry);
   const torch::OutputCode* code = entry.decoded.output_code();
   if (code == nullptr)
     return fail(ErrorCode::kWrongType, "holds no compiled graph but " + entry.decoded.class_name(),
                 entry.path);
-  std::vector<GraphReplay> graphs;
   graphs.push_back(replay.graph(entry, *code, {}));
   return graphs;
 }

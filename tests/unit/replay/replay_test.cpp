@@ -72,6 +72,55 @@ TEST_CASE("a graph by itself") {
   }
 }
 
+TEST_CASE("what lies in the other cache's place is no graph of it") {
+  const auto family = ReleaseFamily::k2_15;
+  CacheBuilder cache;
+  cache.add_aot(kAotKey, GraphBuilder(family).pickle());
+  cache.add_graph(kForwardKey,
+                  aot_entry(graph_reference("CompiledForward", family, kForwardKey), pickle_text::none()));
+  for (const auto& key : {kAotKey, kForwardKey}) {
+    const auto graphs = replay_key(cache, key, options(family));
+    REQUIRE(graphs.size() == 1);
+    CHECK(graphs[0].decision.callable == Callable::kUnknown);
+    CHECK_FALSE(graphs[0].counted);
+    REQUIRE(graphs[0].decision.reasons.size() == 1);
+    CHECK(graphs[0].decision.reasons[0].ends_with(": torch can't use it"));
+  }
+}
+
+TEST_CASE("an entry of a class that no release stores is undecided") {
+  using namespace pickle_text;
+  CacheBuilder cache;
+  cache.add_graph(kForwardKey,
+                  pickle_text::pickle(instance("torch._inductor.output_code", "CompiledFxGrapX", dict())));
+  const auto graphs = replay_key(cache, kForwardKey, options(ReleaseFamily::k2_15));
+  REQUIRE(graphs.size() == 1);
+  CHECK(graphs[0].decision.callable == Callable::kUnknown);
+  CHECK(graphs[0].class_name == "CompiledFxGrapX");
+}
+
+TEST_CASE("an AOTAutograd entry that doesn't tell which graphs it has is undecided") {
+  const auto family = ReleaseFamily::k2_15;
+  const std::string reference = graph_reference("CompiledForward", family, kForwardKey);
+  struct Case {
+    std::string forward, backward;
+    std::size_t graphs;
+  };
+  for (const Case& item :
+       {Case{pickle_text::integer(1), pickle_text::none(), 1},
+        Case{pickle_text::none(), pickle_text::none(), 1}, Case{reference, pickle_text::integer(1), 2}}) {
+    CacheBuilder cache;
+    cache.add_graph(kForwardKey, GraphBuilder(family).pickle());
+    cache.add_aot(kAotKey, aot_entry(item.forward, item.backward));
+    const auto graphs = replay_key(cache, kAotKey, options(family));
+    REQUIRE(graphs.size() == item.graphs);
+    for (const GraphReplay& graph : graphs) {
+      CHECK(graph.decision.callable == Callable::kUnknown);
+      CHECK_FALSE(graph.decision.reasons.empty());
+    }
+  }
+}
+
 TEST_CASE("classes without CUDA graph code pass the boxes on") {
   using namespace pickle_text;
   CacheBuilder cache;
@@ -140,9 +189,10 @@ TEST_CASE("entries that hold no compiled graph") {
                   pickle_text::pickle(pickle_text::instance("their.module", "Graph", pickle_text::dict())));
   cache.add_graph(kBackwardKey, "junk");
   const auto other = replay_entry(cache.source(), cache.entry(kForwardKey), options(k2_15));
-  REQUIRE_FALSE(other);
-  CHECK(other.error().code == ErrorCode::kWrongType);
-  CHECK(other.error().message == "holds no compiled graph but their.module.Graph");
+  REQUIRE(other);
+  REQUIRE(other->size() == 1);
+  CHECK(other->front().decision.callable == Callable::kUnknown);
+  CHECK(other->front().decision.reasons[0] == "their.module.Graph is no class whose post-compile is known");
   CHECK_FALSE(replay_entry(cache.source(), cache.entry(kBackwardKey), options(k2_15)));
 }
 

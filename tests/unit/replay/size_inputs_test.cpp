@@ -39,18 +39,26 @@ TEST_SUITE_BEGIN("replay/size_inputs");
 
 // torch/_inductor/codecache.py: FxGraphCachePickler._reduce_symint, debug_lines (2.8).
 TEST_CASE("2.8 on: the key's lines say what each input is") {
-  const SizeInputs inputs = of_lines({"[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] gm: GraphModule()", "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[0]: ('s77',)",
-                                      "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[1]: TensorMetadata(shape=torch.Size([s77, 8]))",
-                                      "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[2]: 5", "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[3]: ('2*s77',)",
-                                      "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[4]: ('s77',)", "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] fx_kwargs[x]: ('s1',)"});
+  const SizeInputs inputs =
+      of_lines({"[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] gm: GraphModule()",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[0]: ('s77',)",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[1]: "
+                "TensorMetadata(shape=torch.Size([s77, 8]))",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[2]: 5",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[3]: ('2*s77',)",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[4]: ('s77',)",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] fx_kwargs[x]: ('s1',)"});
   CHECK(inputs.expressions == Texts{"s77", "2*s77", "s77"});
   CHECK(inputs.complete);
 }
 
 // torch/_inductor/codecache.py: _filter_backed_symints.
 TEST_CASE("sizes without a hint are left out") {
-  const SizeInputs inputs = of_lines({"[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[0]: ('u0',)", "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[1]: ('s0 + u3',)",
-                                      "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[2]: ('zuf1',)", "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[3]: ('s5',)"});
+  const SizeInputs inputs =
+      of_lines({"[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[0]: ('u0',)",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[1]: ('s0 + u3',)",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[2]: ('zuf1',)",
+                "[abcdefghijabcdefghijabcdefghijabcdefghijabcdefghij2] example_inputs[3]: ('s5',)"});
   CHECK(inputs.expressions == Texts{"s5"});
   CHECK(is_unbacked("Max(1, u12)"));
   CHECK_FALSE(is_unbacked("s0 + us1 + u"));
