@@ -56,7 +56,8 @@ struct Lookup : KeyLookup {
 
 /// Follows torch from a key to the entry it uses: FxGraphCache.load_with_key, or for an AOTAutograd key
 /// AOTAutogradCache.load (2.6 to 2.8), try_load (2.9 on) with _lookup and the loading of its graphs. 2.6 to
-/// 2.15. Errors: kUsage for hints that don't fit (see bind_hints), those of listing the key's directory.
+/// 2.15. What using the found graph may raise isn't looked into. Errors: kUsage for hints that don't fit (see
+/// bind_hints), those of listing the key's directory.
 Expected<Lookup> lookup(store::Source& source, const store::KeyRef& key, const LookupOptions& options);
 
 }  // namespace cachetool::replay
