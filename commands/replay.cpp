@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "commands/commands.h"
@@ -192,8 +193,9 @@ class ReplayRun final : private replay::ReplaySink {
   }
   void graph(const replay::GraphReplay& graph) override {
     // Arguments may overlap: each graph is told once for each way to it.
-    const std::string way = (graph.aot ? graph.aot->path : std::string()) + "\n" + graph.entry.path;
-    if (!graph.entry.path.empty() && !seen_[root_].insert(way).second) return;
+    std::string way = (graph.aot ? graph.aot->path : std::string()) + "\n" + graph.entry.path + "\n";
+    way += role_name(graph.role);  // an entry can bundle two
+    if (!graph.entry.path.empty() && !seen_[root_].insert(std::move(way)).second) return;
     summary_.add(graph);
     constants_.add(graph);
     writer_.graph(graph);

@@ -15,7 +15,6 @@ namespace {
 
 using store::EntryRef;
 using store::KeyListing;
-using torch::CompiledFxGraph;
 
 bool is_gone(ErrorCode code) {
   return code == ErrorCode::kNoSuchKey || code == ErrorCode::kVanished || code == ErrorCode::kNotFound;
@@ -70,8 +69,8 @@ class Walk {
       std::string name = place.path.substr(place.path.rfind('/') + 1);
       files_.push_back({{request_.key, std::move(name), listing.directory, 0, 0}, place.type});
     }
-    std::stable_sort(files_.begin(), files_.end(),
-                     [](const File& a, const File& b) { return python_name_before(a.ref.leaf, b.ref.leaf); });
+    std::sort(files_.begin(), files_.end(),
+              [](const File& a, const File& b) { return python_name_before(a.ref.leaf, b.ref.leaf); });
     for (const File& file : files_) {
       walk_.candidates.push_back({file.ref.leaf,
                                   store::entry_path(source_.cache(), file.ref),

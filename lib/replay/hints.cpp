@@ -173,8 +173,8 @@ Status LookupHints::add_named(std::string_view text) {
 }
 
 const std::vector<std::int64_t>& LookupHints::by_position() const {
-  static const std::vector<std::int64_t> kNone;
-  return by_position_ ? *by_position_ : kNone;
+  static const std::vector<std::int64_t> none;
+  return by_position_ ? *by_position_ : none;
 }
 
 std::string SizeValues::label(std::size_t n) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include "torch/wrapper_runner.h"
 
@@ -146,7 +147,7 @@ Setting<T> choose(std::string_view name, const CompiledFxGraph& graph, const Set
   if (const auto text = of_key(graph, name)) {
     if (const auto value = parse(*text)) return {*value, SettingOrigin::kKey};
   }
-  return {fallback, SettingOrigin::kDefault};
+  return {std::move(fallback), SettingOrigin::kDefault};
 }
 
 // A bundled graph has no key of its own: only a compile with the option on stores partitions, and writes a
