@@ -12,7 +12,6 @@ std::optional<Rules> rules_of(ReleaseFamily family) {
   Rules rules;
   rules.family = family;
   rules.index_box_of_entry = family <= ReleaseFamily::k2_7;
-  rules.realigns_without_inputs = family <= ReleaseFamily::k2_11;
   rules.writes_mutated_back = family >= ReleaseFamily::k2_8;
   rules.graph_partition = family >= ReleaseFamily::k2_8;
   rules.partition_by_default = family >= ReleaseFamily::k2_9;

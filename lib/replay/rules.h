@@ -15,7 +15,6 @@ namespace cachetool::replay {
 struct Rules {
   torch::ReleaseFamily family = torch::ReleaseFamily::kUnknown;
   bool index_box_of_entry = false;       ///< to 2.7: the box is the entry's, later the caller's
-  bool realigns_without_inputs = true;   ///< to 2.11: align_inputs_from_check_idxs is called for no input too
   bool writes_mutated_back = false;      ///< 2.8: clones of mutated inputs are copied back after the call
   bool graph_partition = false;          ///< 2.8: cudagraph_partition_post_compile
   bool partition_by_default = false;     ///< 2.9: config.graph_partition is on
